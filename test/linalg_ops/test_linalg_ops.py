@@ -76,6 +76,11 @@ def test_no_kernel_ends_the_compiler_of_the_opencl_driver():
     run("--op", "conv_2d_ngchw_gfchw", "--form", form, "--shapes", "odd", "--target", "pvc", seed=29112901)
 
 
+def test_dimensions_of_one_element_are_not_mistaken_for_others():
+    """Of a padded dimension of one element each tile sees it, and another one of a size."""
+    run("--op", "pack", "--form", "f64 rank 5", "--shapes", "odd", seed=29112902)
+
+
 @pytest.mark.parametrize("form", ["by code bf16 rank 3", "by code i32 rank 2", "largest and its place f32 rank 3"])
 def test_reductions_by_code_of_any_kind_go_in_order(form, seed):
     run("--op", "reduce", "--form", form, seed=seed)

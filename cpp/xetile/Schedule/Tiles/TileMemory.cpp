@@ -184,6 +184,24 @@ static void completeSides(std::array<int64_t, 2> &side, int64_t rank) {
       side[role] = side[1 - role] == rank - 1 ? rank - 2 : rank - 1;
 }
 
+/// The type of a view of the dimensions `side` alone. By its shape upstream would infer others
+/// where a side has one element, as those that go have.
+static MemRefType seenOf(MemRefType type, std::array<int64_t, 2> side,
+                         ArrayRef<OpFoldResult> offsets, ArrayRef<OpFoldResult> sides,
+                         ArrayRef<OpFoldResult> steps) {
+  MemRefType whole = memref::SubViewOp::inferResultType(type, offsets, sides, steps);
+  auto [strides, offset] = whole.getStridesAndOffset();
+  llvm::sort(side);
+  SmallVector<int64_t> shape, kept;
+  for (int64_t dim : side) {
+    shape.push_back(whole.getDimSize(dim));
+    kept.push_back(strides[dim]);
+  }
+  return MemRefType::get(shape, type.getElementType(),
+                         StridedLayoutAttr::get(type.getContext(), offset, kept),
+                         type.getMemorySpace());
+}
+
 /// A tensor of one dimension as a matrix of one row or column.
 TileWriter::View TileWriter::viewLine(const Memory &memory, const Place &place, bool isRow,
                                       View result) {
@@ -214,7 +232,6 @@ std::optional<TileWriter::View> TileWriter::viewOf(const Memory &memory,
     return viewLine(memory, places[0], /*isRow=*/side[kRows] < 0, result);
   completeSides(side, type.getRank());
   SmallVector<OpFoldResult> offsets, sides, steps;
-  SmallVector<int64_t> kept;
   // Of what is seen in steps, these are others than the memory's.
   SmallVector<Extent> extents(memory.extents), strides(memory.strides);
   bool isWhole = type.getRank() == 2;
@@ -238,14 +255,12 @@ std::optional<TileWriter::View> TileWriter::viewOf(const Memory &memory,
     }
     offsets.push_back(keep ? b.getIndexAttr(first) : start(places[dim]));
     sides.push_back(keep ? extent.fold(b) : b.getIndexAttr(1));
-    if (keep)
-      kept.push_back(extent.number);
-    else
+    if (!keep)
       result.mayBeEmpty |= !extent.isKnown() && !isInside(places[dim], extent);
   }
   result.memory = memory.buffer;
   if (!isWhole) {
-    auto reduced = memref::SubViewOp::inferRankReducedResultType(kept, type, offsets, sides, steps);
+    MemRefType reduced = seenOf(type, side, offsets, sides, steps);
     result.memory =
         memref::SubViewOp::create(b, loc, reduced, memory.buffer, offsets, sides, steps);
   }

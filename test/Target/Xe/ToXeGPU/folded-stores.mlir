@@ -49,8 +49,8 @@ func.func @as_they_are(%A: memref<4x32xf16>, %B: memref<4x128xf32>, %C: memref<4
   xetile.store_tile %c, %tc : vector<4x128xf32>, !xetile.tile<4x128xf32>
   %td = xetile.init_tile %D[0, 0] : memref<1x128xf32> -> !xetile.tile<1x128xf32>
   xetile.store_tile %d, %td : vector<1x128xf32>, !xetile.tile<1x128xf32>
-  %te = xetile.init_tile %E[0, 0] : memref<8x128xf32> -> !xetile.tile<8x128xf32>
-  xetile.store_tile %e, %te : vector<8x128xf32>, !xetile.tile<8x128xf32>
+  %t_e = xetile.init_tile %E[0, 0] : memref<8x128xf32> -> !xetile.tile<8x128xf32>
+  xetile.store_tile %e, %t_e : vector<8x128xf32>, !xetile.tile<8x128xf32>
   %tf = xetile.init_tile %F[0, 0] : memref<4x48xf32> -> !xetile.tile<4x48xf32>
   xetile.store_tile %f, %tf : vector<4x48xf32>, !xetile.tile<4x48xf32>
   return

@@ -88,9 +88,8 @@ void LaneAssigner::carryLayouts(Operation *op) {
 /// Values that regions carry, to the lanes of their arguments or results.
 void LaneAssigner::convertCarried(Operation *op) {
   if (auto loop = dyn_cast<scf::ForOp>(op)) {
-    for (auto [init, argument, yielded] :
-         llvm::zip_equal(loop.getInitArgsMutable(), loop.getRegionIterArgs(),
-                         *loop.getYieldedValuesMutable()))
+    for (auto [init, argument, yielded] : llvm::zip_equal(
+             loop.getInitArgsMutable(), loop.getRegionIterArgs(), *loop.getYieldedValuesMutable()))
       if (isVector(argument)) {
         convertTo(init, argument);
         convertTo(yielded, argument);
