@@ -168,8 +168,11 @@ Value *sumOf(const Terms &terms, ArrayRef<Value *> values, Function &function,
   auto ordered = terms.values;
   auto isOne = [&](const auto &term) { return isOfSubgroup(values[term.first]); };
   // One alone is no sum.
-  if (llvm::count_if(ordered, isOne) > 1)
-    std::stable_partition(ordered.begin(), ordered.end(), isOne);
+  if (llvm::count_if(ordered, isOne) > 1) {
+    ordered.clear();
+    llvm::copy_if(terms.values, std::back_inserter(ordered), isOne);
+    llvm::copy_if(terms.values, std::back_inserter(ordered), std::not_fn(isOne));
+  }
   for (auto [number, factor] : ordered) {
     Value *value = values[number];
     if (factor == 0)
