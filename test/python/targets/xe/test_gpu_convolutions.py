@@ -203,7 +203,7 @@ def drawn(source: random.Random) -> Layer:
     )
 
 
-@pytest.mark.one_in(4)
+@pytest.mark.one_in(6)
 @pytest.mark.parametrize("number", range(60))
 def test_convolutions_of_any_order_are_products(check, seed, number):
     source = random.Random(f"{seed}/{number}")
