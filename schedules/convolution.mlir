@@ -20,7 +20,7 @@
 //   (1) Sums of products of narrow floats with rows and columns are tile_mma; of f32, exactly, multiply-adds on vector units.
 //       (gpu_model.mlir makes products of f32 of its matrices of windows for chips that gain by it: convolutions_to_products.)
 //   (2) Channels that come first are no columns of memory: each element of the result is a sum along loops there.
-//       (gpu_model.mlir gives images and filters of f16 and bf16 channels that are last: xetile-channels-last.)
+//       (gpu_model.mlir gives images and filters channels that are last, for Intel's GPUs: xetile-channels-last.)
 module attributes {transform.with_named_sequence} {
   transform.named_sequence private @tile_program(
       !transform.any_op {transform.consumed}, !transform.param<i64> {transform.readonly},

@@ -1,9 +1,9 @@
-// Convolutions of f16 and bf16 as the matrix unit reads them.
+// Convolutions as tiles of products are read.
 // RUN: xetile-opt %s --pass-pipeline='builtin.module(xetile-channels-last{chip=pvc})' | FileCheck %s
 // RUN: xetile-opt %s --pass-pipeline='builtin.module(xetile-channels-last{chip=sm_90a})' | FileCheck %s --check-prefix=OTHER
 
 // Other chips' convolutions stay.
-// OTHER-COUNT-6: linalg.conv_2d
+// OTHER-COUNT-10: linalg.conv_2d
 // OTHER-NOT: linalg.transpose {{.*}} permutation = [0, 2, 3, 1]
 
 #id = affine_map<(n, f, h, w) -> (n, f, h, w)>
@@ -88,15 +88,35 @@ func.func @groups(%x: tensor<2x3x32x8x8xf16>, %w: tensor<3x32x32x3x3xf16>, %t: t
   return %y : tensor<2x3x32x6x6xf32>
 }
 
-// f32 stays, as do filters of one pixel on channels that are first.
-// CHECK-LABEL: func.func @stay
-// CHECK: linalg.conv_2d_nchw_fchw
-// CHECK: linalg.conv_2d_nchw_fchw
-func.func @stay(%x: tensor<1x32x8x8xf32>, %w: tensor<32x32x3x3xf32>, %t: tensor<1x32x6x6xf32>,
-                %u: tensor<1x32x6x6xf16>, %v: tensor<32x32x1x1xf16>) -> (tensor<1x32x6x6xf32>, tensor<1x32x6x6xf32>) {
+// f32 has shorter rows: 10 channels get zeros up to 16.
+// CHECK-LABEL: func.func @single
+// CHECK: %[[SINGLE:.*]] = tensor.pad {{.*}} high[0, 0, 0, 6]
+// CHECK: tensor<1x8x8x10xf32> to tensor<1x8x8x16xf32>
+// CHECK: linalg.generic {{.*}} ins(%[[SINGLE]], %{{.*}} : tensor<1x8x8x16xf32>, tensor<3x3x16x20xf32>)
+func.func @single(%x: tensor<1x10x8x8xf32>, %w: tensor<20x10x3x3xf32>, %t: tensor<1x20x6x6xf32>) -> tensor<1x20x6x6xf32> {
   %y = linalg.conv_2d_nchw_fchw {dilations = dense<1> : tensor<2xi64>, strides = dense<1> : tensor<2xi64>}
-      ins(%x, %w : tensor<1x32x8x8xf32>, tensor<32x32x3x3xf32>) outs(%t : tensor<1x32x6x6xf32>) -> tensor<1x32x6x6xf32>
-  %r = linalg.conv_2d_nchw_fchw {dilations = dense<1> : tensor<2xi64>, strides = dense<1> : tensor<2xi64>}
-      ins(%u, %v : tensor<1x32x6x6xf16>, tensor<32x32x1x1xf16>) outs(%t : tensor<1x32x6x6xf32>) -> tensor<1x32x6x6xf32>
-  return %y, %r : tensor<1x32x6x6xf32>, tensor<1x32x6x6xf32>
+      ins(%x, %w : tensor<1x10x8x8xf32>, tensor<20x10x3x3xf32>) outs(%t : tensor<1x20x6x6xf32>) -> tensor<1x20x6x6xf32>
+  return %y : tensor<1x20x6x6xf32>
+}
+
+// f64 stays, as do few channels, few filters, rows of filters that begin anywhere, and filters of one pixel on channels that
+// are first.
+// CHECK-LABEL: func.func @stay
+// CHECK-COUNT-5: linalg.conv_2d_nchw_fchw
+func.func @stay(%x: tensor<1x32x8x8xf64>, %w: tensor<32x32x3x3xf64>, %t: tensor<1x32x6x6xf64>,
+                %few: tensor<1x7x8x8xf32>, %q: tensor<32x7x3x3xf32>, %i: tensor<1x32x8x8xf32>, %p: tensor<12x32x3x3xf32>,
+                %g: tensor<1x12x6x6xf32>, %l: tensor<18x32x3x3xf32>, %h: tensor<1x18x6x6xf32>, %f: tensor<1x32x6x6xf32>,
+                %u: tensor<1x32x6x6xf16>, %v: tensor<32x32x1x1xf16>)
+    -> (tensor<1x32x6x6xf64>, tensor<1x32x6x6xf32>, tensor<1x12x6x6xf32>, tensor<1x18x6x6xf32>, tensor<1x32x6x6xf32>) {
+  %a = linalg.conv_2d_nchw_fchw {dilations = dense<1> : tensor<2xi64>, strides = dense<1> : tensor<2xi64>}
+      ins(%x, %w : tensor<1x32x8x8xf64>, tensor<32x32x3x3xf64>) outs(%t : tensor<1x32x6x6xf64>) -> tensor<1x32x6x6xf64>
+  %b = linalg.conv_2d_nchw_fchw {dilations = dense<1> : tensor<2xi64>, strides = dense<1> : tensor<2xi64>}
+      ins(%few, %q : tensor<1x7x8x8xf32>, tensor<32x7x3x3xf32>) outs(%f : tensor<1x32x6x6xf32>) -> tensor<1x32x6x6xf32>
+  %c = linalg.conv_2d_nchw_fchw {dilations = dense<1> : tensor<2xi64>, strides = dense<1> : tensor<2xi64>}
+      ins(%i, %p : tensor<1x32x8x8xf32>, tensor<12x32x3x3xf32>) outs(%g : tensor<1x12x6x6xf32>) -> tensor<1x12x6x6xf32>
+  %d = linalg.conv_2d_nchw_fchw {dilations = dense<1> : tensor<2xi64>, strides = dense<1> : tensor<2xi64>}
+      ins(%i, %l : tensor<1x32x8x8xf32>, tensor<18x32x3x3xf32>) outs(%h : tensor<1x18x6x6xf32>) -> tensor<1x18x6x6xf32>
+  %e = linalg.conv_2d_nchw_fchw {dilations = dense<1> : tensor<2xi64>, strides = dense<1> : tensor<2xi64>}
+      ins(%u, %v : tensor<1x32x6x6xf16>, tensor<32x32x1x1xf16>) outs(%f : tensor<1x32x6x6xf32>) -> tensor<1x32x6x6xf32>
+  return %a, %b, %c, %d, %e : tensor<1x32x6x6xf64>, tensor<1x32x6x6xf32>, tensor<1x12x6x6xf32>, tensor<1x18x6x6xf32>, tensor<1x32x6x6xf32>
 }

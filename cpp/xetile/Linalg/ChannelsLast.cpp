@@ -1,11 +1,12 @@
 //===- ChannelsLast.cpp - convolutions as the matrix unit reads them ----------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// In: functions on tensors. Out: convolutions of f16 and bf16 whose image, filter and result have
-// channels last, and transposes around them; elementwise ops and poolings behind them as well, so
-// that transposes of a chain of layers cancel. Refused: nothing; other ops stay.
+// In: functions on tensors. Out: convolutions of f16, bf16 and f32 whose image, filter and result
+// have channels last, and transposes around them; elementwise ops and poolings behind them as well,
+// so that transposes of a chain of layers cancel. Refused: nothing; other ops stay.
 //
 // The matrix unit multiplies rows of k: of an image whose channels are last, pixels of a row are
-// rows of a matrix in memory, of one whose channels are first none are.
+// rows of a matrix in memory, of one whose channels are first none are. Of f32 vector units
+// multiply tiles of such matrices, which reads each element once for many products.
 //===----------------------------------------------------------------------===//
 #include "xetile/Linalg/ChannelsLast.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -29,18 +30,18 @@ namespace xetile {
 using namespace mlir;
 using namespace xetile;
 
-/// Elements of k that are multiplied at a time.
-constexpr int64_t kStep = 32;
+/// Rows of a matrix in memory have so many bytes at least, and begin at multiples of kPitchBytes.
+constexpr int64_t kRowBytes = 64, kPitchBytes = 16;
 
-std::optional<ChannelLoops> xetile::matchNarrowConvolution(Operation *op) {
-  // Rows of a matrix are 64 bytes at least, and begin at multiples of 16; with zeros half of them
-  // may be channels.
-  constexpr int64_t kFewestChannels = 16, kFewestFilters = 32, kFilters = 8;
+/// Elements of k that are multiplied at a time: a row of the least bytes.
+static int64_t stepOf(Type element) { return kRowBytes * 8 / element.getIntOrFloatBitWidth(); }
+
+std::optional<ChannelLoops> xetile::matchTiledConvolution(Operation *op) {
   auto convolution = dyn_cast<linalg::LinalgOp>(op);
   if (!convolution || !convolution.hasPureTensorSemantics() || op->getNumOperands() != 3)
     return std::nullopt;
   Type image = getElementTypeOrSelf(op->getOperand(0).getType());
-  if (!isa<Float16Type, BFloat16Type>(image) ||
+  if (!isa<Float16Type, BFloat16Type, Float32Type>(image) ||
       image != getElementTypeOrSelf(op->getOperand(1).getType()) ||
       !addsProduct(op->getRegion(0).front()))
     return std::nullopt;
@@ -52,8 +53,9 @@ std::optional<ChannelLoops> xetile::matchNarrowConvolution(Operation *op) {
   if (!dims->depth.empty())
     loops.group = dims->depth.front();
   SmallVector<int64_t> extents = convolution.getStaticLoopRanges();
-  int64_t channels = extents[loops.channel], filters = extents[loops.filter];
-  if (channels < kFewestChannels || filters < kFewestFilters || filters % kFilters != 0)
+  // With zeros half of a row may be channels.
+  int64_t row = stepOf(image), channels = extents[loops.channel], filters = extents[loops.filter];
+  if (channels < row / 2 || filters < row || filters % (row * kPitchBytes / kRowBytes) != 0)
     return std::nullopt;
   return loops;
 }
@@ -69,7 +71,9 @@ bool xetile::hasChannelsLast(linalg::LinalgOp convolution, const ChannelLoops &l
          placeOf(maps[1], loops.channel) == maps[1].getNumResults() - 2 &&
          placeOf(maps[1], loops.filter) == maps[1].getNumResults() - 1 &&
          placeOf(maps[2], loops.filter) == maps[2].getNumResults() - 1 &&
-         convolution.getStaticLoopRanges()[loops.channel] % kStep == 0;
+         convolution.getStaticLoopRanges()[loops.channel] %
+                 stepOf(getElementTypeOrSelf(convolution->getOperand(0).getType())) ==
+             0;
 }
 
 namespace {
@@ -88,7 +92,7 @@ public:
         op->hasAttr(kScheduleAttr))
       return;
     b.setInsertionPoint(op);
-    if (std::optional<ChannelLoops> loops = matchNarrowConvolution(op))
+    if (std::optional<ChannelLoops> loops = matchTiledConvolution(op))
       moveConvolution(linalgOp, *loops);
     else if (const Order *order = orderBehind(linalgOp))
       replace(linalgOp, Order(*order), operandsBehind(linalgOp, Order(*order)));
@@ -176,7 +180,8 @@ Value ChannelMover::inOrder(Value tensor, ArrayRef<int64_t> order) {
 /// The tensor with zeros behind it, so that a dimension is whole steps of k.
 Value ChannelMover::padWhole(Value tensor, unsigned dim) {
   auto type = cast<RankedTensorType>(tensor.getType());
-  int64_t extent = type.getDimSize(dim), whole = llvm::alignTo(extent, kStep);
+  int64_t extent = type.getDimSize(dim),
+          whole = llvm::alignTo(extent, stepOf(type.getElementType()));
   if (extent == whole)
     return tensor;
   SmallVector<OpFoldResult> low(type.getRank(), b.getIndexAttr(0)), high = low;

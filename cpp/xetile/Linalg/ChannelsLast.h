@@ -16,12 +16,13 @@ struct ChannelLoops {
   std::optional<unsigned> group;
 };
 
-/// These of a convolution of f16 or bf16 on tensors that gains on the matrix unit: with at least 16
-/// channels, and 32 filters or more, a multiple of 8. Nothing for others.
-std::optional<ChannelLoops> matchNarrowConvolution(mlir::Operation *op);
+/// These of a convolution of f16, bf16 or f32 on tensors whose products gain as tiles of matrices:
+/// with channels of at least 32 bytes and filters of at least 64, a multiple of 16. Nothing for
+/// others.
+std::optional<ChannelLoops> matchTiledConvolution(mlir::Operation *op);
 
 /// True if these are the last dimensions of its image, its filter and its result, as in NHWC and
-/// HWCF, and channels are multiples of 32, the steps of k.
+/// HWCF, and channels are multiples of 64 bytes, the steps of k.
 bool hasChannelsLast(mlir::linalg::LinalgOp convolution, const ChannelLoops &loops);
 
 } // namespace xetile

@@ -384,7 +384,7 @@ def ExpandGroups : Pass<"xetile-expand-groups"> {
 }
 
 def ChannelsLast : Pass<"xetile-channels-last"> {
-  let summary = "Give convolutions of f16 and bf16 images, filters and results whose channels are last";
+  let summary = "Give convolutions images, filters and results whose channels are last";
   let description = [{
     Before:
     ```mlir
@@ -399,11 +399,12 @@ def ChannelsLast : Pass<"xetile-channels-last"> {
     %last = linalg.generic { ... } ins(%y : tensor<8x32x32x128xf32>) outs(%e : tensor<8x32x32x128xf16>) ...
     %relu = linalg.transpose ins(%last : tensor<8x32x32x128xf16>) outs(%2 : tensor<8x128x32x32xf16>) permutation = [0, 3, 1, 2]
     ```
-    The matrix unit multiplies rows of k, which pixels of an image are where its channels are last. Transposes of a next
-    convolution cancel those of the one before; what is between is computed in the new order, too: elementwise ops, poolings,
-    paddings. Channels get zeros behind them, up to a multiple of 32, the steps of k. Convolutions with fewer than 16 channels,
-    fewer than 32 filters or such that are no multiple of 8 stay, in each group if there are some, and filters of one pixel on
-    images that have channels first, which make products of matrices as they are. Groups stand before the channels.
+    Tiles of products have rows of k, which pixels of an image are where its channels are last: of f16 and bf16 for the matrix
+    unit, of f32 for vector units. Transposes of a next convolution cancel those of the one before; what is between is computed
+    in the new order, too: elementwise ops, poolings, paddings. Channels get zeros behind them, up to a multiple of 64 bytes,
+    the steps of k. Convolutions whose channels have fewer than 32 bytes, or their filters fewer than 64 or no multiple of 16,
+    stay, in each group if there are some, and filters of one pixel on images that have channels first, which make products of
+    matrices as they are. Groups stand before the channels.
   }];
   let options = [
     Option<"chip", "chip", "std::string", /*default=*/"\"\"",

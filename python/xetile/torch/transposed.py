@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Transposed convolutions with strides as plain ones, without products with zeros.
+"""Transposed convolutions with strides as plain ones of the input, not of one with zeros between its places.
 
 A result at o has the filter's taps k with o + padding - k a multiple of the stride s. Results of one remainder of o
-have the same taps, every s-th one: a plain convolution of the input. Those of all remainders are interleaved.
+have the same taps, every s-th one. The filters of all remainders are filters of one plain convolution, whose results
+are interleaved. Where the stride does not divide the taps, some of these are zeros.
 """
 
 from __future__ import annotations
 
-import itertools
 import math
 from collections.abc import Sequence
 from typing import Any
@@ -46,37 +46,38 @@ def convolution(
         (size - 1) * s - 2 * p + tap + extra
         for size, s, p, tap, extra in zip(sizes, stride, padding, taps, output_padding, strict=True)
     ]
-    # Results of each remainder; some are too many where the stride divides no size.
-    counts = [math.ceil(result / s) for result, s in zip(results, stride, strict=True)]
-    plain = weight.transpose(0, 1).flip(list(range(2, weight.ndim)))
-    parts = []
-    for remainders in itertools.product(*map(range, stride)):
-        part, filters = x, plain
-        for dim, remainder in enumerate(remainders):
-            s, tap, size = stride[dim], taps[dim], sizes[dim]
-            first, start = (remainder + padding[dim]) % s, (remainder + padding[dim]) // s
-            kept = len(range(first, tap, s))
-            low, count = start - kept + 1, counts[dim] + kept - 1
-            if kept == 0 or low >= size or low + count <= 0:
-                part = None
-                break
-            # The taps first, first + s, ... of the filter, which is reversed.
-            last = first + s * (kept - 1)
-            filters = _aten.slice.Tensor(filters, dim + 2, tap - 1 - last, tap - first, s)
-            part = _window(part, dim + 2, low, count, size)
-        if part is None:
-            parts.append(_zeros(x, weight.shape[1], counts, bias))
-        else:
-            ones = [1] * space
-            parts.append(_aten.convolution.default(part, filters, bias, ones, [0] * space, ones, False, [0] * space, 1))
-    together = torch.stack(parts).reshape(*stride, *parts[0].shape)
-    # Behind each dimension of the image the remainders of its places.
-    order = [space, space + 1]
+    filters, part, counts, offsets = weight, x, [], []
+    for dim, (s, p, tap, size, result) in enumerate(zip(stride, padding, taps, sizes, results, strict=True)):
+        # The first place that is kept, and how many taps each remainder has, with zeros.
+        first, kept = p // s, -(-tap // s)
+        counts.append(-(-(p + result) // s) - first)
+        offsets.append(p % s)
+        part = _window(part, dim + 2, first - kept + 1, counts[-1] + kept - 1, size)
+        filters = _window(filters, dim + 2, 0, s * kept, tap)
+    # From the filter's dimensions [channels, results, k * s ...] to [k ..., channels, s ..., results]: rows of memory,
+    # whose order along each k is turned around.
+    split = [n for s, size in zip(stride, filters.shape[2:], strict=True) for n in (size // s, s)]
+    filters = filters.reshape(*weight.shape[:2], *split)
+    filters = filters.permute(*range(2, 2 * space + 2, 2), 0, *range(3, 2 * space + 2, 2), 1)
+    filters = filters.reshape(*filters.shape[:space], weight.shape[0], -1)
     for dim in range(space):
-        order += [space + 2 + dim, dim]
-    whole = together.permute(order).reshape(*parts[0].shape[:2], *(c * s for c, s in zip(counts, stride, strict=True)))
-    for dim, result in enumerate(results):
-        whole = _aten.slice.Tensor(whole, dim + 2, 0, result) if whole.shape[dim + 2] != result else whole
+        pieces = [_aten.slice.Tensor(filters, dim, k, k + 1) for k in reversed(range(filters.shape[dim]))]
+        filters = torch.cat(pieces, dim) if len(pieces) > 1 else filters
+    filters = filters.permute(space + 1, space, *range(space))
+    ones, zeros = [1] * space, [0] * space
+    biases = None if bias is None else bias.repeat(math.prod(stride))
+    together = _aten.convolution.default(part, filters, biases, ones, zeros, ones, False, zeros, 1)
+    # Behind each dimension of the image the remainders of its places.
+    together = together.reshape(x.shape[0], *stride, weight.shape[1], *counts)
+    order = [0, space + 1]
+    for dim in range(space):
+        order += [space + 2 + dim, dim + 1]
+    whole = together.permute(order).reshape(
+        x.shape[0], weight.shape[1], *map(math.prod, zip(counts, stride, strict=True))
+    )
+    for dim, (first, result) in enumerate(zip(offsets, results, strict=True)):
+        if whole.shape[dim + 2] != result:
+            whole = _aten.slice.Tensor(whole, dim + 2, first, first + result)
     return whole
 
 
@@ -89,9 +90,3 @@ def _window(x: torch.Tensor, dim: int, start: int, count: int, size: int) -> tor
     if before or behind:
         x = _aten.constant_pad_nd(x, [0, 0] * (x.ndim - 1 - dim) + [before, behind], 0)
     return x
-
-
-def _zeros(x: torch.Tensor, channels: int, counts: Sequence[int], bias: torch.Tensor | None) -> torch.Tensor:
-    """Elements that no tap reaches: zeros, or the bias."""
-    empty = x.new_zeros((x.shape[0], channels, *counts))
-    return empty if bias is None else empty + bias.reshape(-1, *[1] * len(counts))

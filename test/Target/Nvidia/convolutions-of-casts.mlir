@@ -3,7 +3,7 @@
 // of few filters, it is done where it is read.
 // RUN: sed s/FILTERS/16/g %s | xetile-opt --pass-pipeline="builtin.module(xetile-compile{target=sm_90a schedule=%schedules/gpu_model.mlir to=2-ring})" | FileCheck %s
 // RUN: sed s/FILTERS/7/g %s | xetile-opt --pass-pipeline="builtin.module(xetile-compile{target=sm_90a schedule=%schedules/gpu_model.mlir to=2-ring})" | FileCheck %s --check-prefix=FEW
-// RUN: sed s/FILTERS/16/g %s | xetile-opt --pass-pipeline="builtin.module(xetile-compile{target=pvc schedule=%schedules/gpu_model.mlir to=1-xetile-workgroup})" | FileCheck %s --check-prefix=FEW
+// RUN: sed s/FILTERS/12/g %s | xetile-opt --pass-pipeline="builtin.module(xetile-compile{target=pvc schedule=%schedules/gpu_model.mlir to=1-xetile-workgroup})" | FileCheck %s --check-prefix=FEW
 
 // CHECK: gpu.func @{{.*}}elementwise
 // CHECK: gpu.func @{{.*}}elementwise

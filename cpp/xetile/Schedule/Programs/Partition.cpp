@@ -296,7 +296,7 @@ static bool isFactor(const Reader &reader, const Target &target) {
 
 /// True if the matrix unit multiplies tiles of a convolution's operands as they are in memory.
 static bool readsChannelsLast(Operation *op) {
-  std::optional<ChannelLoops> loops = matchNarrowConvolution(op);
+  std::optional<ChannelLoops> loops = matchTiledConvolution(op);
   return loops && hasChannelsLast(cast<linalg::LinalgOp>(op), *loops);
 }
 

@@ -1,0 +1,71 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Layers of models on Intel GPUs: right, and of what ocloc makes of them no spills and no more code than there was."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass
+
+import pytest
+
+torch = pytest.importorskip("torch", reason="needs the extra: pip install 'xetile[torch]'")
+pytest.importorskip("torch_mlir", reason="needs the extra: pip install 'xetile[torch]'")
+
+import xetile.torch  # noqa: E402
+from torch import nn  # noqa: E402
+from xetile.system import tools  # noqa: E402
+
+MODULE = sys.modules[xetile.torch.backend.__module__]
+ERRORS = {torch.float32: 1e-5, torch.float16: 2e-3, torch.bfloat16: 2e-2}
+
+
+@dataclass(frozen=True)
+class Layer:
+    """A layer, what it is called with, and the most kernels and instructions that it may have on pvc."""
+
+    module: nn.Module
+    shape: tuple[int, ...]
+    dtype: torch.dtype
+    kernels: int
+    instructions: int
+    unit: bool = False  # products are on the matrix unit
+    last: bool = False  # channels are last in memory
+
+
+def layers() -> dict[str, Layer]:
+    image, half, single = (2, 64, 32, 32), torch.float16, torch.float32
+    strided = nn.Sequential(nn.Conv2d(64, 128, 3, 2, 1), nn.ReLU())
+    return {
+        "convolution of f32": Layer(nn.Sequential(nn.Conv2d(64, 128, 3, 1, 1), nn.ReLU()), image, single, 4, 3500),
+        "convolution of f32, stride 2": Layer(strided, image, single, 4, 3750),
+        "the same, channels last": Layer(strided, image, single, 4, 2550, last=True),
+        "transposed convolution": Layer(nn.ConvTranspose2d(64, 32, 4, 2, 1), (2, 64, 16, 16), half, 7, 2700, unit=True),
+        "transposed convolution of f32": Layer(nn.ConvTranspose2d(64, 32, 4, 2, 1), (2, 64, 16, 16), single, 7, 2750),
+    }
+
+
+@pytest.mark.parametrize("name", layers())
+def test_a_layer_spills_nothing_and_is_short(monkeypatch, name, seed):
+    torch.manual_seed(seed)
+    layer = layers()[name]
+    order = torch.channels_last if layer.last else torch.contiguous_format
+    model = layer.module.eval().to(layer.dtype, memory_format=order)
+    x = torch.randn(*layer.shape).to(layer.dtype, memory_format=order)
+    made = []
+    compile_ = MODULE.compiler.compile
+    monkeypatch.setattr(MODULE.compiler, "compile", lambda *a, **o: made.append(compile_(*a, **o)) or made[-1])
+    torch._dynamo.reset()
+    compiled = torch.compile(model, backend=xetile.torch.backend, options={"target": "pvc", "strict": True})
+    with torch.no_grad():
+        got, expected = compiled(x), model.double()(x.double())
+    error = (got.double() - expected).abs().max() / expected.abs().max()
+    assert error < ERRORS[layer.dtype]
+    (kernel,) = made
+    text = kernel.stages["1-xetile-workgroup"]
+    assert ("xetile.tile_mma" in text) == layer.unit
+    assert text.count("gpu.func @") <= layer.kernels
+    if tools.find_ocloc():
+        rows = [line.split() for line in kernel.report().splitlines()[1:]]
+        rows = [row for row in rows if row[0] != "all"]
+        assert [row for row in rows if row[4] != "0"] == [], "registers are spilled"
+        assert sum(int(row[5]) for row in rows) <= layer.instructions
