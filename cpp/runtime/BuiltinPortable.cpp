@@ -83,9 +83,18 @@ XT_INLINE int xt_mirrored_global_id(uint axis, XT_SUBGROUP) {
       : what.rfind("global", 0) == 0 ? id("_global_id", axis)
                                      : id("_id", axis);
   std::string type = import.result.bits == 32 ? "uint" : "ulong";
-  if (what.rfind("group", 0) == 0) {
-    out.add("XT_INLINE " + type + " " + import.name + "(void) { return (" + type +
-            ")xt_mirrored_group(" + axis + "); }\n");
+  // Of a workgroup: its number, its first id, how far its last one is from that, and the first one
+  // in it.
+  std::string ofGroup = what.rfind("group", 0) == 0 ? "xt_mirrored_group(" + axis + ")"
+                        : what.rfind("begin", 0) == 0
+                            ? "get_global_offset(" + axis + ") + xt_mirrored_group(" + axis +
+                                  ") * (int)get_local_size(" + axis + ")"
+                        : what.rfind("far", 0) == 0  ? "get_local_size(" + axis + ") - 1"
+                        : what.rfind("zero", 0) == 0 ? "0"
+                                                     : "";
+  if (!ofGroup.empty()) {
+    out.add("XT_INLINE " + type + " " + import.name + "(void) { return (" + type + ")(" + ofGroup +
+            "); }\n");
     return;
   }
   out.add("XT_INLINE " + type + " " + import.name + "(XT_SUBGROUP) { return (" + type + ")(" +

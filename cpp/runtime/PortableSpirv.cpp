@@ -12,6 +12,7 @@
 #include "SpirvEdit.h"
 #include "SpirvModule.h"
 #include "SpirvNumbers.h"
+#include "WholeGroups.h"
 
 #include <algorithm>
 #include <cstring>
@@ -469,6 +470,8 @@ PortableSpirv makePortable(const void *spirv, size_t size, SubgroupOrder order) 
   std::vector<uint32_t> words = widenOddIntegers(spirvWords(spirv, size), notes);
   PortableSpirv portable = Porter(words.data(), words.size(), order).run();
   portable.notes.insert(portable.notes.begin(), notes.begin(), notes.end());
+  if (order == SubgroupOrder::Reversed)
+    portable.words = splitWholeGroups(portable.words);
   return portable;
 }
 

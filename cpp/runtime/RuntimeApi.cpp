@@ -183,10 +183,12 @@ size_t xetileRuntimeDescribeModule(const void *spirv, size_t spirvSize, char *ou
   });
 }
 
-size_t xetileRuntimePortableSpirv(const void *spirv, size_t spirvSize, char *out, size_t size) {
+size_t xetileRuntimePortableSpirv(const void *spirv, size_t spirvSize, int reversed, char *out,
+                                  size_t size) {
   return guarded<size_t>(0, [&] {
-    PortableSpirv portable = shortenCompilation(
-        makePortable(spirv, spirvSize, SubgroupOrder::AsDriven).words, Subgroups::Whole);
+    SubgroupOrder order = reversed ? SubgroupOrder::Reversed : SubgroupOrder::AsDriven;
+    PortableSpirv portable =
+        shortenCompilation(makePortable(spirv, spirvSize, order).words, Subgroups::Whole);
     size_t bytes = portable.words.size() * sizeof(uint32_t);
     if (out)
       std::memcpy(out, portable.words.data(), std::min(size, bytes));

@@ -91,10 +91,11 @@ XETILE_RUNTIME_EXPORT size_t xetileRuntimeGenerateBuiltins(const void *spirv, si
 XETILE_RUNTIME_EXPORT size_t xetileRuntimeDescribeModule(const void *spirv, size_t spirvSize,
                                                          char *out, size_t size);
 
-/// The module that a device other than a GPU is given: at most `size` bytes are copied, and the
-/// full size is returned. 0 with a recorded error as above.
+/// The module that a device other than a GPU is given, or with `reversed` that of the second run of
+/// checks: at most `size` bytes are copied, and the full size is returned. 0 with a recorded error
+/// as above.
 XETILE_RUNTIME_EXPORT size_t xetileRuntimePortableSpirv(const void *spirv, size_t spirvSize,
-                                                        char *out, size_t size);
+                                                        int reversed, char *out, size_t size);
 
 /// A block of host memory that arguments of a launch point into.
 typedef struct XeTileHostBlock {

@@ -227,19 +227,19 @@ def run_python(source: str, **environment: str) -> subprocess.CompletedProcess:
     return subprocess.run([sys.executable, "-c", head + source], capture_output=True, text=True, env=env)
 
 
-def portable(spirv: bytes) -> list[int]:
-    """The words that the driver is given."""
+def portable(spirv: bytes, reversed_: bool = False) -> list[int]:
+    """The words that the driver is given, or those of the second run of checks."""
     from xetile.kernels.library import library
 
-    size = library().xetileRuntimePortableSpirv(spirv, len(spirv), None, 0)
+    size = library().xetileRuntimePortableSpirv(spirv, len(spirv), reversed_, None, 0)
     out = ctypes.create_string_buffer(size)
-    library().xetileRuntimePortableSpirv(spirv, len(spirv), out, size)
+    library().xetileRuntimePortableSpirv(spirv, len(spirv), reversed_, out, size)
     return np.frombuffer(out, "u4").tolist()
 
 
-def instructions(spirv: bytes) -> list[int]:
-    """Numbers of the instructions that the driver is given."""
-    words, at, found = portable(spirv), 5, []
+def instructions(spirv: bytes, reversed_: bool = False) -> list[int]:
+    """Numbers of the instructions of portable()."""
+    words, at, found = portable(spirv, reversed_), 5, []
     while at < len(words):
         found.append(words[at] & 0xFFFF)
         at += words[at] >> 16

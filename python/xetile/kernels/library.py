@@ -79,7 +79,7 @@ def library() -> ctypes.CDLL:
         "xetileRuntimeTakeError": [string, size],
         "xetileRuntimeGenerateBuiltins": [string, size, ctypes.c_int, string, size],
         "xetileRuntimeDescribeModule": [string, size, string, size],
-        "xetileRuntimePortableSpirv": [string, size, string, size],
+        "xetileRuntimePortableSpirv": [string, size, ctypes.c_int, string, size],
     }.items():
         function = getattr(library, name)
         function.restype, function.argtypes = size, arguments
