@@ -187,6 +187,78 @@ module attributes {transform.with_named_sequence} {
 
 // -----
 
+// Rows of what is returned in another shape are those that are reduced; memory is reshaped.
+// CHECK-LABEL: func.func @reshaped(
+// CHECK: %[[D:.*]] = memref.alloc() : memref<20x1024xf32>
+// CHECK: scf.forall (%{{.*}}, %{{.*}}) in (20, 1)
+// CHECK: xetile.load_tile %{{.*}} -> vector<64x16xf32>
+// CHECK: %[[T:.*]] = bufferization.to_tensor %[[D]]
+// CHECK: %[[R:.*]] = tensor.expand_shape %[[T]]
+// CHECK: return %[[R]]
+func.func @reshaped(%A: tensor<20x1024xf32>) -> tensor<4x5x32x32xf32> {
+  %low = arith.constant 0xFF800000 : f32
+  %empty = tensor.empty() : tensor<20xf32>
+  %all = tensor.empty() : tensor<20x1024xf32>
+  %lows = linalg.fill ins(%low : f32) outs(%empty : tensor<20xf32>) -> tensor<20xf32>
+  %max = linalg.reduce { arith.maximumf } ins(%A : tensor<20x1024xf32>) outs(%lows : tensor<20xf32>) dimensions = [1]
+  %D = linalg.generic {indexing_maps = [affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (i)>, affine_map<(i, j) -> (i, j)>],
+                       iterator_types = ["parallel", "parallel"]}
+      ins(%A, %max : tensor<20x1024xf32>, tensor<20xf32>) outs(%all : tensor<20x1024xf32>) {
+  ^bb0(%x: f32, %m: f32, %o: f32):
+    %d = arith.subf %x, %m : f32
+    linalg.yield %d : f32
+  } -> tensor<20x1024xf32>
+  %R = tensor.expand_shape %D [[0, 1], [2, 3]] output_shape [4, 5, 32, 32] : tensor<20x1024xf32> into tensor<4x5x32x32xf32>
+  return %R : tensor<4x5x32x32xf32>
+}
+module attributes {transform.with_named_sequence} {
+  transform.named_sequence @__transform_main(%root: !transform.any_op {transform.readonly}) {
+    %func = transform.structured.match ops{["func.func"]} in %root : (!transform.any_op) -> !transform.any_op
+    %open = transform.param.constant 0 : i64 -> !transform.param<i64>
+    %loop, %sm, %sn = transform.xetile.to_tiles %func tile = [%open, %open] sg_layout = [%open, %open]
+        : (!transform.any_op, !transform.param<i64>) -> !transform.any_op
+    transform.apply_dce to %func : !transform.any_op
+    transform.yield
+  }
+}
+
+// -----
+
+// Of results that are computed in several shapes tiles are of the one that is returned.
+// CHECK-LABEL: func.func @two_shapes(
+// CHECK-COUNT-2: memref.alloc() : memref<4x5x32x32xf32>
+// CHECK: scf.forall
+func.func @two_shapes(%A: tensor<20x1024xf32>) -> (tensor<4x5x32x32xf32>, tensor<4x5x32x32xf32>) {
+  %low = arith.constant 0xFF800000 : f32
+  %empty = tensor.empty() : tensor<20xf32>
+  %all = tensor.empty() : tensor<20x1024xf32>
+  %lows = linalg.fill ins(%low : f32) outs(%empty : tensor<20xf32>) -> tensor<20xf32>
+  %max = linalg.reduce { arith.maximumf } ins(%A : tensor<20x1024xf32>) outs(%lows : tensor<20xf32>) dimensions = [1]
+  %D = linalg.generic {indexing_maps = [affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (i)>, affine_map<(i, j) -> (i, j)>],
+                       iterator_types = ["parallel", "parallel"]}
+      ins(%A, %max : tensor<20x1024xf32>, tensor<20xf32>) outs(%all : tensor<20x1024xf32>) {
+  ^bb0(%x: f32, %m: f32, %o: f32):
+    %d = arith.subf %x, %m : f32
+    linalg.yield %d : f32
+  } -> tensor<20x1024xf32>
+  %R = tensor.expand_shape %D [[0, 1], [2, 3]] output_shape [4, 5, 32, 32] : tensor<20x1024xf32> into tensor<4x5x32x32xf32>
+  %e = tensor.empty() : tensor<4x5x32x32xf32>
+  %Q = linalg.negf ins(%R : tensor<4x5x32x32xf32>) outs(%e : tensor<4x5x32x32xf32>) -> tensor<4x5x32x32xf32>
+  return %R, %Q : tensor<4x5x32x32xf32>, tensor<4x5x32x32xf32>
+}
+module attributes {transform.with_named_sequence} {
+  transform.named_sequence @__transform_main(%root: !transform.any_op {transform.readonly}) {
+    %func = transform.structured.match ops{["func.func"]} in %root : (!transform.any_op) -> !transform.any_op
+    %open = transform.param.constant 0 : i64 -> !transform.param<i64>
+    %loop, %sm, %sn = transform.xetile.to_tiles %func tile = [%open, %open] sg_layout = [%open, %open]
+        : (!transform.any_op, !transform.param<i64>) -> !transform.any_op
+    transform.apply_dce to %func : !transform.any_op
+    transform.yield
+  }
+}
+
+// -----
+
 // Where rows are many, a workgroup computes some in turn, and loads what all of them read once before.
 // CHECK-LABEL: func.func @many_rows(
 // CHECK: scf.forall (%[[M:.*]], %{{.*}}) = (0, 0) to (16384, 1) step (4, 1)

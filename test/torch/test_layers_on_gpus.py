@@ -41,6 +41,8 @@ def layers() -> dict[str, Layer]:
         "the same, channels last": Layer(strided, image, single, 4, 2550, last=True),
         "transposed convolution": Layer(nn.ConvTranspose2d(64, 32, 4, 2, 1), (2, 64, 16, 16), half, 7, 2700, unit=True),
         "transposed convolution of f32": Layer(nn.ConvTranspose2d(64, 32, 4, 2, 1), (2, 64, 16, 16), single, 7, 2750),
+        "instance norm": Layer(nn.InstanceNorm2d(64), image, half, 1, 620),
+        "group norm": Layer(nn.GroupNorm(8, 64), image, half, 1, 870),
     }
 
 

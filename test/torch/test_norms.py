@@ -21,6 +21,7 @@ MODELS = {
     "group norm": (lambda: nn.GroupNorm(3, 6), (5, 6, 7, 9)),
     "group norm of one place": (lambda: nn.GroupNorm(2, 24), (3, 24)),
     "instance norm": (lambda: nn.InstanceNorm2d(5), (3, 5, 8, 9)),
+    "instance norm with weights": (lambda: nn.InstanceNorm1d(7, affine=True), (2, 7, 333)),
     "batch norm": (lambda: nn.BatchNorm2d(5).eval(), (3, 5, 8, 9)),
     "rms norm": (lambda: nn.RMSNorm(77), (2, 3, 77)),
 }

@@ -10,6 +10,7 @@
 #include "xetile/IR/DialectAttrs.h"
 #include "xetile/Linalg/ScheduleMark.h"
 #include "xetile/Schedule/Params.h"
+#include "xetile/Schedule/Tiles/Reshapes.h"
 #include "xetile/Schedule/Tiles/ScanOf.h"
 #include "xetile/Schedule/Tiles/TileWriter.h"
 #include "xetile/Schedule/TransformOps.h"
@@ -103,9 +104,7 @@ LogicalResult FunctionTiler::check() {
   sizes.replaceDims();
   if (!func.getBody().hasOneBlock())
     return refuse(func, "expected a function with a body of one block");
-  for (Value value : func.getBody().front().getTerminator()->getOperands())
-    if (isa<RankedTensorType>(value.getType()) && !isOwnMemory(value))
-      results.insert(value);
+  results = computedBefore(func);
   if (results.empty())
     return refuse(func, "expected a function that returns tensors that it computes");
   // Statistics of rows may be among the results of an attention; what has columns comes first.
@@ -367,7 +366,9 @@ void FunctionTiler::returnMemory() {
     Value tensor =
         bufferization::ToTensorOp::create(rewriter, result.getLoc(), result.getType(), memory,
                                           /*restrict=*/true, /*writable=*/true);
-    rewriter.modifyOpInPlace(end, [&] { end->replaceUsesOfWith(result, tensor); });
+    for (OpOperand &returned : end->getOpOperands())
+      if (Value whole = reshapeAs(rewriter, returned.get(), result, tensor))
+        rewriter.modifyOpInPlace(end, [&] { returned.set(whole); });
   }
 }
 

@@ -11,12 +11,14 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import torch
+from torch._decomp.decompositions import _native_batch_norm_legit_no_stats as native_batch_norm_without_statistics
 from torch._decomp.decompositions import native_batch_norm_backward
 
 __all__ = ["TABLE"]
 
 _aten = torch.ops.aten
 _NARROW = (torch.float16, torch.bfloat16)
+_LINE = 32  # elements of 16 bits in 64 bytes
 
 
 def _wide(x: torch.Tensor) -> torch.Tensor:
@@ -73,7 +75,7 @@ def _layer_norm(
     if x.numel() == 0:
         return NotImplemented
     dtype, whole, outer = x.dtype, x.shape, x.shape[: x.ndim - len(shape)]
-    x = _wide(x).reshape(math.prod(outer), math.prod(shape))
+    x = _wide(x.reshape(math.prod(outer), math.prod(shape)))
     mean, scale = _moments(x, [1], eps)
     y = (x - mean) * scale
     if weight is not None:
@@ -81,7 +83,7 @@ def _layer_norm(
     if bias is not None:
         y = y + _wide(bias).reshape(-1)
     kept = (*outer, *[1] * len(shape))
-    return _to(y.reshape(whole), dtype), _to(mean.reshape(kept), dtype), _to(scale.reshape(kept), dtype)
+    return _to(y, dtype).reshape(whole), _to(mean, dtype).reshape(kept), _to(scale, dtype).reshape(kept)
 
 
 def _group_norm(
@@ -97,7 +99,7 @@ def _group_norm(
     if x.numel() == 0:
         return NotImplemented
     dtype, shape = x.dtype, x.shape
-    x = _wide(x).reshape(batch, groups, channels // groups, places)
+    x = _wide(x.reshape(batch, groups, channels // groups, places))
     mean, scale = _moments(x, [2, 3], eps)
     y = (x - mean) * scale
     if weight is not None:
@@ -105,7 +107,32 @@ def _group_norm(
     if bias is not None:
         y = y + _wide(bias).reshape(groups, channels // groups, 1)
     mean, scale = mean.reshape(batch, groups), scale.reshape(batch, groups)
-    return _to(y.reshape(shape), dtype), _to(mean, dtype), _to(scale, dtype)
+    return _to(y, dtype).reshape(shape), _to(mean, dtype), _to(scale, dtype)
+
+
+def _batch_norm_without_statistics(
+    x: torch.Tensor,
+    weight: torch.Tensor | None,
+    bias: torch.Tensor | None,
+    training: bool,
+    momentum: float,
+    eps: float,
+) -> Any:
+    """What an instance norm is: its instances are channels of one image, whose rows of memory they are then."""
+    if not training or x.numel() == 0 or x.ndim < 3 or x.shape[0] != 1:
+        return native_batch_norm_without_statistics(x, weight, bias, training, momentum, eps)
+    # GPUs take whole rows of memory to registers at once, if these are whole lines; else planes as they are.
+    channels, *places = x.shape[1:]
+    whole = math.prod(places) % _LINE == 0
+    y = _wide(x.reshape(channels, -1) if whole else x.reshape(channels, *places))
+    mean, scale = _moments(y, [*range(1, y.ndim)], eps)
+    y = (y - mean) * scale
+    if weight is not None:
+        y = y * _wide(weight).reshape(mean.shape)
+    if bias is not None:
+        y = y + _wide(bias).reshape(mean.shape)
+    mean, scale = (_to(each, x.dtype).reshape(-1) for each in (mean, scale))
+    return _to(y, x.dtype).reshape(x.shape), mean, scale
 
 
 def _batch_norm_with_statistics(
@@ -179,6 +206,7 @@ TABLE: dict[Any, Callable[..., Any]] = {
     _aten._log_softmax.default: _log_softmax,
     _aten.native_layer_norm.default: _layer_norm,
     _aten.native_group_norm.default: _group_norm,
+    _aten._native_batch_norm_legit.no_stats: _batch_norm_without_statistics,
     _aten._native_batch_norm_legit_no_training.default: _batch_norm_with_statistics,
     _aten._batch_norm_with_update_functional.default: _batch_norm_with_update,
     _aten.native_batch_norm_backward.default: _batch_norm_backward,
