@@ -41,6 +41,16 @@ def layers() -> dict[str, Layer]:
         "the same, channels last": Layer(strided, image, single, 4, 2550, last=True),
         "transposed convolution": Layer(nn.ConvTranspose2d(64, 32, 4, 2, 1), (2, 64, 16, 16), half, 7, 2700, unit=True),
         "transposed convolution of f32": Layer(nn.ConvTranspose2d(64, 32, 4, 2, 1), (2, 64, 16, 16), single, 7, 2750),
+        "one pixel": Layer(nn.Sequential(nn.Conv2d(64, 128, 1), nn.ReLU()), image, half, 1, 1080, unit=True),
+        "one pixel of f32": Layer(nn.Sequential(nn.Conv2d(64, 128, 1), nn.ReLU()), image, single, 1, 1520),
+        "one pixel, stride 2": Layer(nn.Conv2d(64, 128, 1, 2), image, half, 4, 850, unit=True),
+        "one pixel of odd images": Layer(nn.Conv2d(64, 128, 1), (2, 64, 9, 9), half, 4, 1600, unit=True),
+        "one pixel, channels last": Layer(nn.Conv2d(64, 128, 1), image, half, 3, 1200, unit=True, last=True),
+        "patches": Layer(nn.Conv2d(3, 384, 16, 16), (2, 3, 64, 64), half, 3, 780, unit=True),
+        "patches of f32": Layer(nn.Conv2d(3, 96, 4, 4), (2, 3, 65, 66), single, 3, 540),
+        "transposed convolution, taps of one": Layer(
+            nn.ConvTranspose2d(64, 32, 2, 2), (2, 64, 9, 9), half, 5, 1350, True
+        ),
         "instance norm": Layer(nn.InstanceNorm2d(64), image, half, 1, 620),
         "group norm": Layer(nn.GroupNorm(8, 64), image, half, 1, 870),
     }

@@ -2,7 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // In: functions on tensors. Out: convolutions of f16, bf16 and f32 whose image, filter and result
 // have channels last, and transposes around them; elementwise ops and poolings behind them as well,
-// so that transposes of a chain of layers cancel. Refused: nothing; other ops stay.
+// so that transposes of a chain of layers cancel; some as products of matrices
+// (WindowProducts.cpp). Refused: nothing; other ops stay.
 //
 // The matrix unit multiplies rows of k: of an image whose channels are last, pixels of a row are
 // rows of a matrix in memory, of one whose channels are first none are. Of f32 vector units
@@ -16,11 +17,13 @@
 #include "mlir/IR/Iterators.h"
 #include "mlir/IR/Matchers.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 #include "xetile/Facts/TargetInfo.h"
 #include "xetile/Linalg/Contraction.h"
 #include "xetile/Linalg/Elementwise.h"
 #include "xetile/Linalg/Passes.h"
 #include "xetile/Linalg/ScheduleMark.h"
+#include "xetile/Linalg/WindowProducts.h"
 
 namespace xetile {
 #define GEN_PASS_DEF_CHANNELSLAST
@@ -92,11 +95,16 @@ public:
         op->hasAttr(kScheduleAttr))
       return;
     b.setInsertionPoint(op);
+    if (std::optional<WindowProduct> product = matchWindowProduct(op);
+        product && !endsWithChannels(op->getOperand(0)) && multiplyWindows(*product))
+      return;
     if (std::optional<ChannelLoops> loops = matchTiledConvolution(op))
       moveConvolution(linalgOp, *loops);
     else if (const Order *order = orderBehind(linalgOp))
       replace(linalgOp, Order(*order), operandsBehind(linalgOp, Order(*order)));
   }
+
+  llvm::SmallPtrSet<Operation *, 4> products;
 
 private:
   struct Moved {
@@ -117,6 +125,8 @@ private:
   Value emptyInOrder(Value tensor, ArrayRef<int64_t> order);
   Value transpose(Value tensor, ArrayRef<int64_t> order);
   void moveConvolution(linalg::LinalgOp op, const ChannelLoops &loops);
+  bool endsWithChannels(Value image) const;
+  bool multiplyWindows(const WindowProduct &product);
   const Order *orderBehind(linalg::LinalgOp op);
   SmallVector<Operand> operandsBehind(linalg::LinalgOp op, ArrayRef<int64_t> order);
   Value make(linalg::LinalgOp op, ArrayRef<int64_t> order, ArrayRef<Operand> operands);
@@ -271,6 +281,53 @@ void ChannelMover::replace(linalg::LinalgOp op, const Order &order, ArrayRef<Ope
   moved[back] = {last, order};
 }
 
+/// True if channels are last in memory: an op before computes them so, or the caller has them so.
+bool ChannelMover::endsWithChannels(Value image) const {
+  if (auto pad = image.getDefiningOp<tensor::PadOp>())
+    image = pad.getSource();
+  return moved.contains(image) || image.getDefiningOp<linalg::TransposeOp>();
+}
+
+/// Rewrites a convolution whose windows do not overlap to a product of matrices whose rows block
+/// loads take. False where there is none, or where channels are enough for tiles as they are.
+bool ChannelMover::multiplyWindows(const WindowProduct &product) {
+  Operation *op = product.op;
+  Type element = getElementTypeOrSelf(op->getOperand(0).getType());
+  if (!isa<Float16Type, BFloat16Type, Float32Type>(element) ||
+      element != getElementTypeOrSelf(op->getOperand(1).getType()))
+    return false;
+  auto areRows = [&](int64_t elements) {
+    int64_t bytes = elements * element.getIntOrFloatBitWidth() / 8;
+    return bytes >= kRowBytes && bytes % kPitchBytes == 0;
+  };
+  SmallVector<unsigned> inner{product.channel};
+  inner.append(product.taps);
+  int64_t pixels = product.count(product.pixels), filters = product.count({product.filter});
+  if (!areRows(product.count(inner)))
+    return false;
+  if (product.isInPlace && areRows(pixels)) {
+    Multiplied made = multiplyInPlace(b, product);
+    products.insert(made.product);
+    b.replaceOp(op, made.result);
+    return true;
+  }
+  if (matchTiledConvolution(op) || !areRows(filters))
+    return false;
+  Multiplied made = multiplyPatches(b, product);
+  products.insert(made.product);
+  // Dimension i of what has filters last.
+  Order order;
+  int64_t batches = product.batches.size(), rank = product.pixels.size() + batches + 1;
+  for (int64_t dim = 0; dim < rank; ++dim)
+    if (dim != batches)
+      order.push_back(dim);
+  order.push_back(batches);
+  Value back = transpose(made.result, invertPermutationVector(order));
+  b.replaceOp(op, back);
+  moved[back] = {made.result, order};
+  return true;
+}
+
 void ChannelMover::moveConvolution(linalg::LinalgOp op, const ChannelLoops &loops) {
   SmallVector<AffineMap> maps = op.getIndexingMapsArray();
   auto endingWith = [](AffineMap map, ArrayRef<unsigned> ends) {
@@ -294,14 +351,6 @@ void ChannelMover::moveConvolution(linalg::LinalgOp op, const ChannelLoops &loop
   if (hasChannelsLast(op, loops) || image.size() != maps[0].getNumResults() ||
       result.size() != maps[2].getNumResults() || filter.size() != maps[1].getNumResults() ||
       !maps[2].isProjectedPermutation())
-    return;
-  // A filter of one pixel makes a product of matrices, in any order.
-  SmallVector<int64_t> extents = op.getStaticLoopRanges();
-  bool isProduct = llvm::all_of(llvm::enumerate(op.getIteratorTypesArray()), [&](auto each) {
-    return each.value() == utils::IteratorType::parallel || each.index() == loops.channel ||
-           extents[each.index()] == 1;
-  });
-  if (isProduct && !moved.contains(op->getOperand(0)))
     return;
   Operand last = operandInOrder(op->getOpOperand(0), image),
           rows = operandInOrder(op->getOpOperand(1), filter);
@@ -375,6 +424,12 @@ struct ChannelsLast : xetile::impl::ChannelsLastBase<ChannelsLast> {
       if (isOpTriviallyDead(op))
         op->erase();
     });
+    if (mover.products.empty())
+      return;
+    RewritePatternSet patterns(&getContext());
+    populateBehindProducts(patterns, mover.products);
+    if (failed(applyPatternsGreedily(getOperation(), std::move(patterns), plainRewrites())))
+      signalPassFailure();
   }
 };
 

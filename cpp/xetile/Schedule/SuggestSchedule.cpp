@@ -113,6 +113,18 @@ bool returnsOneShape(Operation *module) {
   return !found.wasInterrupted();
 }
 
+/// True if there are convolutions. Of some the first steps of the program schedule make products.
+bool hasConvolutions(Operation *module) {
+  return module
+      ->walk([](linalg::LinalgOp op) {
+        FailureOr<linalg::ConvolutionDimensions> dims = linalg::inferConvolutionDims(op);
+        return succeeded(dims) && !dims->outputImage.empty() && !dims->outputChannel.empty()
+                   ? WalkResult::interrupt()
+                   : WalkResult::advance();
+      })
+      .wasInterrupted();
+}
+
 /// How many results are arguments. The first steps of the program schedule find more: what is
 /// transposed in its own order, say.
 unsigned returnedArguments(Operation *module) {
@@ -202,6 +214,7 @@ StringRef xetile::suggestSchedule(Operation *module, Operation *prepared) {
   };
   if (planned.size() > 1 || needsHost(prepared ? prepared : module) ||
       (prepared && (computesNothing(module) || !isOneKernel(prepared) ||
+                    (hasConvolutions(module) && !hasConvolutions(prepared)) ||
                     returnedArguments(prepared) > returnedArguments(module))) ||
       (planned.size() == 1 && (!isOneKernel(module) || reshapesByRun(module) ||
                                (planned.front() != "matmul" && joinsReduced(prepared)))))

@@ -118,7 +118,7 @@ def _batch_norm_without_statistics(
     momentum: float,
     eps: float,
 ) -> Any:
-    """What an instance norm is: its instances are channels of one image, whose rows of memory they are then."""
+    """Instance norms are such: instances are channels of one image, rows of memory."""
     if not training or x.numel() == 0 or x.ndim < 3 or x.shape[0] != 1:
         return native_batch_norm_without_statistics(x, weight, bias, training, momentum, eps)
     # GPUs take whole rows of memory to registers at once, if these are whole lines; else planes as they are.

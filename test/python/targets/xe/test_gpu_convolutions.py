@@ -222,13 +222,18 @@ WINDOW = {"h": 3, "w": 3}
         pytest.param(Layer(SQUARE | {"c": 15}, WINDOW), id="few channels"),
         pytest.param(Layer(SQUARE | {"f": 24}, WINDOW), id="few filters"),
         pytest.param(Layer(SQUARE | {"f": 36}, WINDOW), id="filters that are no multiple of 8"),
-        pytest.param(Layer(SQUARE, {"h": 1, "w": 1}), id="a filter of one pixel"),
     ],
 )
 def test_others_keep_their_order(check, layer):
     text = check(layer)
     assert launches(text) == 1
     assert not re.search(r"memref<2x9x20x\d+xf16>", text), "the result has its channels last"
+
+
+def test_a_filter_of_one_pixel_is_multiplied_with_the_image_as_it_is(check):
+    text = check(Layer(SQUARE | {"h": 8}, {"h": 1, "w": 1}))
+    assert launches(text) == 1
+    assert "xetile.tile_mma" in text
 
 
 def test_layers_behind_each_other_have_channels_last(check):
