@@ -35,6 +35,7 @@ class Layer:
 def layers() -> dict[str, Layer]:
     image, half, single = (2, 64, 32, 32), torch.float16, torch.float32
     strided = nn.Sequential(nn.Conv2d(64, 128, 3, 2, 1), nn.ReLU())
+    gelu = nn.Sequential(nn.Linear(256, 512), nn.GELU(), nn.Linear(512, 256))
     return {
         "convolution of f32": Layer(nn.Sequential(nn.Conv2d(64, 128, 3, 1, 1), nn.ReLU()), image, single, 4, 3500),
         "convolution of f32, stride 2": Layer(strided, image, single, 4, 3750),
@@ -51,6 +52,7 @@ def layers() -> dict[str, Layer]:
         "transposed convolution, taps of one": Layer(
             nn.ConvTranspose2d(64, 32, 2, 2), (2, 64, 9, 9), half, 5, 1350, True
         ),
+        "linear and GELU": Layer(gelu, (64, 256), torch.bfloat16, 2, 4000, unit=True),
         "instance norm": Layer(nn.InstanceNorm2d(64), image, half, 1, 620),
         "group norm": Layer(nn.GroupNorm(8, 64), image, half, 1, 870),
     }

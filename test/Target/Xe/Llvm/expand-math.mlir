@@ -30,6 +30,22 @@ gpu.module @kernels {
     return %r, %q : vector<8xf32>, vector<8xf32>
   }
 
+  // Two polynomials and one reciprocal. What is above 1 is 1 with the sign.
+  // CHECK-LABEL: func @erf
+  // CHECK-COUNT-6: math.fma
+  // CHECK: arith.divf
+  // CHECK-COUNT-4: math.fma
+  // CHECK: %[[SIZE:.*]] = math.absf
+  // CHECK: %[[MORE:.*]] = arith.cmpf ogt, %[[SIZE]]
+  // CHECK: %[[ONE:.*]] = math.copysign
+  // CHECK: arith.select %[[MORE]], %[[ONE]]
+  // CHECK-NOT: arith.select
+  // CHECK-NOT: math.erf
+  func.func @erf(%x: vector<8xf32>) -> vector<8xf32> {
+    %r = math.erf %x : vector<8xf32>
+    return %r : vector<8xf32>
+  }
+
   // CHECK-LABEL: func @quick_exp
   // CHECK: math.exp %{{.*}} fastmath<afn>
   // CHECK: math.exp %{{.*}} : f16
