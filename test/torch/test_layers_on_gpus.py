@@ -52,7 +52,7 @@ def layers() -> dict[str, Layer]:
         "transposed convolution, taps of one": Layer(
             nn.ConvTranspose2d(64, 32, 2, 2), (2, 64, 9, 9), half, 5, 1350, True
         ),
-        "linear and GELU": Layer(gelu, (64, 256), torch.bfloat16, 2, 4000, unit=True),
+        "linear and GELU": Layer(gelu, (64, 256), torch.bfloat16, 2, 5200, unit=True),
         "instance norm": Layer(nn.InstanceNorm2d(64), image, half, 1, 620),
         "group norm": Layer(nn.GroupNorm(8, 64), image, half, 1, 870),
     }
