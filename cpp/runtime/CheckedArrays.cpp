@@ -13,8 +13,9 @@
 // access the same ones, whatever their arrays hold. A run on shadows, memory between guards that
 // has nothing of the arrays and takes no place in caches, proves that these lie within them; then
 // both orders run on the host's own arrays. Of what is only written a digest is compared; what is
-// read and written has one copy. Where a run takes longer than copies, the first launch of a kind
-// has copies instead of a proof, which comes with the second one.
+// read and written has one copy. No run is needed where the numbers tell where accesses may go
+// (AccessRanges.h). Where a run takes longer than copies, the first launch of another kind has
+// copies instead of a proof, which comes with the second one.
 #include "CheckedArrays.h"
 
 #include "DeviceDigest.h"
@@ -53,6 +54,7 @@ CheckedArrays::CheckedArrays(Kernel &kernel, const LaunchConfig &config, void **
   }
   if (separated == Separate::Written && isOfKind(hosts))
     kind = kindOf(config, count);
+  within = !kind.empty() && kernel.kinds[kind] != Known::Proven && liesWithin(config, count);
   // Who throws in a constructor is not destroyed.
   try {
     choose(hosts, separated);
@@ -147,6 +149,32 @@ std::string CheckedArrays::kindOf(const LaunchConfig &config, size_t count) cons
   return text;
 }
 
+bool CheckedArrays::liesWithin(const LaunchConfig &config, size_t count) const {
+  const SpirvKernel &declaration = *kernel.declaration;
+  if (!kernel.program->ranges())
+    return false;
+  LaunchNumbers launch;
+  std::copy(config.grid.begin(), config.grid.end(), launch.grid.begin());
+  std::copy(config.block.begin(), config.block.end(), launch.block.begin());
+  launch.arguments.resize(declaration.parameters.size());
+  size_t next = 0;
+  for (size_t i = 0; i < declaration.parameters.size() && next < count; ++i) {
+    if (isLocal(declaration.parameters[i]))
+      continue;
+    LaunchArgument &argument = launch.arguments[i];
+    void *value = firstValues[next++];
+    if (declaration.parameters[i].kind != SpirvType::Pointer) {
+      argument.number = value;
+    } else if (!declaration.structBytes[i]) {
+      auto address = reinterpret_cast<uintptr_t>(*static_cast<void *const *>(value));
+      auto array = std::prev(arrays.upper_bound(address));
+      argument.offset = address - array->first;
+      argument.bytes = array->second.size;
+    }
+  }
+  return kernel.program->ranges()->within(declaration.name, launch);
+}
+
 void CheckedArrays::choose(HostCopies *hosts, Separate separated) {
   if (separated == Separate::Shadows)
     return placeShadows();
@@ -164,7 +192,7 @@ void CheckedArrays::choose(HostCopies *hosts, Separate separated) {
   }
   // A run may be repeated, as none of them reads what another one wrote.
   unfilled = fixed && rewrites && !kernel.leavesSome;
-  if (!kind.empty() && (kernel.copiesTakeLonger || kernel.kinds[kind] != Known::Nothing))
+  if (!kind.empty() && (within || kernel.copiesTakeLonger || kernel.kinds[kind] != Known::Nothing))
     where = rewrites ? Where::InPlace : Where::HostFirst;
   else if (fixed && ofHost)
     where = Where::HostSecond;
@@ -262,7 +290,7 @@ bool CheckedArrays::sharesGuards() const {
 }
 
 bool CheckedArrays::wantsProof() const {
-  return ofHostAlone() && kernel.kinds[kind] != Known::Proven;
+  return ofHostAlone() && !within && kernel.kinds[kind] != Known::Proven;
 }
 
 bool CheckedArrays::hasOtherGuards() const {

@@ -95,6 +95,8 @@ private:
   void choose(HostCopies *hosts, Separate separate);
   bool isOfKind(HostCopies *hosts) const;
   std::string kindOf(const LaunchConfig &config, size_t count) const;
+  /// True if sizes and numbers alone show that all accesses lie within the arrays.
+  bool liesWithin(const LaunchConfig &config, size_t count) const;
   void separate(CheckedArray &array, HostCopies *hosts, bool all);
   bool ofHostAlone() const { return where == Where::HostFirst || where == Where::InPlace; }
   void placeShadows();
@@ -110,6 +112,8 @@ private:
   std::map<uintptr_t, CheckedArray> arrays;
   Where where = Where::Guarded;
   bool unfilled = false, differsInPlace = false;
+  /// No proof is needed.
+  bool within = false;
   /// Equal for launches that access the same bytes of their arrays; "" if nobody knows that.
   std::string kind;
 };

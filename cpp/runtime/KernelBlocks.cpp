@@ -95,6 +95,8 @@ KernelBlocks::KernelBlocks(const SpirvEdit &edit) {
       function = &functions[in[2]];
     else if (opcode == op::functionEnd)
       function = nullptr;
+    else if (function && opcode == op::functionParameter && length > 2)
+      function->parameters.push_back(in[2]);
     else if (function && opcode == op::label && length > 1)
       function->blocks.push_back({in[1], {}});
     else if (function && !function->blocks.empty())

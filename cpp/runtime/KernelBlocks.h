@@ -30,6 +30,7 @@ struct SpirvBlock {
 };
 
 struct SpirvFunction {
+  std::vector<uint32_t> parameters;
   std::vector<SpirvBlock> blocks;
   std::set<uint32_t> callees;
   /// It has an instruction that all of a workgroup run in one place.

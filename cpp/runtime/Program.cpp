@@ -164,6 +164,7 @@ std::shared_ptr<Program> build(Device &device,
   PortableSpirv portable;
   std::vector<std::string> lines;
   std::map<std::string, AccessFlow> flows;
+  std::unique_ptr<AccessRanges> ranges;
   std::shared_ptr<const SpirvModule> taken = module;
   const unsigned char *code = spirv->data();
   size_t size = spirv->size();
@@ -176,8 +177,10 @@ std::shared_ptr<Program> build(Device &device,
       portable.words = std::move(lined.words);
       lines = std::move(lined.lines);
     }
-    if (form.checksLaunches)
+    if (form.checksLaunches) {
       flows = accessFlows(portable.words);
+      ranges = std::make_unique<AccessRanges>(portable.words);
+    }
     portable = shortenCompilation(portable.words, form.subgroups);
     code = reinterpret_cast<const unsigned char *>(portable.words.data());
     size = portable.words.size() * sizeof(uint32_t);
@@ -209,6 +212,7 @@ std::shared_ptr<Program> build(Device &device,
   auto program = std::make_shared<Program>(device, module, handle, builtins, form);
   program->setLines(std::move(lines));
   program->setFlows(std::move(flows));
+  program->setRanges(std::move(ranges));
   if (rewritten)
     program->setSource(spirv);
   if (form.checksLaunches && form.order == SubgroupOrder::AsDriven)

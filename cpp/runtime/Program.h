@@ -7,6 +7,7 @@
 #define XETILE_RUNTIME_PROGRAM_H
 
 #include "AccessFlow.h"
+#include "AccessRanges.h"
 #include "CompileTime.h"
 #include "Device.h"
 #include "SpirvModule.h"
@@ -103,6 +104,9 @@ public:
     source = std::move(binary);
   }
   void setFlows(std::map<std::string, AccessFlow> kernelFlows) { flows = std::move(kernelFlows); }
+  /// Null unless launches are checked.
+  const AccessRanges *ranges() const { return accessRanges.get(); }
+  void setRanges(std::unique_ptr<AccessRanges> ranges) { accessRanges = std::move(ranges); }
   const std::vector<std::string> &lines() const { return sourceLines; }
   void setLines(std::vector<std::string> texts) { sourceLines = std::move(texts); }
   cl_program handle() const { return clProgram; }
@@ -123,6 +127,7 @@ private:
   std::vector<std::string> sourceLines;
   /// If launches are checked.
   std::map<std::string, AccessFlow> flows;
+  std::unique_ptr<AccessRanges> accessRanges;
   std::map<std::string, std::unique_ptr<Kernel>> kernels;
 };
 

@@ -226,11 +226,11 @@ private:
       return known ? stepsTo((*whole)[part]) : std::vector<Step>();
     }
     unsigned operand = 0;
-    if (opcode == op::convertU || opcode == op::convertS || opcode == op::bitcast)
-      operand = 3;
-    else if (opcode == op::add && length == 5)
+    if (opcode == op::add && length == 5)
       operand = isCommon((*in)[3]) ? 4 : isCommon((*in)[4]) ? 3 : 0;
-    else if (length == 5 && (masksLowerBits(*in) || (opcode == op::subtract && isCommon((*in)[4]))))
+    else if (opcode == op::convertU || opcode == op::convertS || opcode == op::bitcast ||
+             (length == 5 &&
+              (masksLowerBits(*in) || (opcode == op::subtract && isCommon((*in)[4])))))
       operand = 3;
     const SpirvInstruction *left = length == 5 ? shiftBefore(*in) : nullptr;
     std::vector<Step> steps = left      ? stepsTo((*left)[3])
