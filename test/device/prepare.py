@@ -358,7 +358,7 @@ def write(folder: Path, cases: Iterable[Case | Attention | Form | Rows | Convolu
     (folder / "cases.json").write_text(json.dumps(entries, indent=1))
     (folder / "refused.txt").write_text("\n".join(refused))
     shutil.copy(cuda.library_path(), folder)
-    for file in ("on_device.py", *(file.name for file in HERE.glob("*_kernels.py"))):
+    for file in ("on_device.py", "supervised.py", *(file.name for file in HERE.glob("*_kernels.py"))):
         shutil.copy(HERE / file, folder)
 
 

@@ -117,7 +117,7 @@ def main() -> int:
 
     shutil.copy(cuda.library_path(), options.folder)
     for file in HERE.glob("*.py"):
-        if file.name == "on_device.py" or file.name.endswith("_kernels.py"):
+        if file.name in ("on_device.py", "supervised.py") or file.name.endswith("_kernels.py"):
             shutil.copy(file, options.folder)
     shutil.copy(KERNELBENCH / "problem.py", options.folder)
     print(f"{options.folder}: {len(cases)} of {len(rows)} problems are compiled, refused.txt has the others")

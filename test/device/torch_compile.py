@@ -18,14 +18,14 @@ import logging
 import math
 import operator
 import os
-import queue
 import statistics
 import subprocess
 import sys
-import threading
 import time
 from collections.abc import Callable
 from typing import Any
+
+from supervised import supervise
 
 HOST_CALLS, FEW_CALLS, LONG = 40, 5, 300  # fewer where a call takes so many microseconds: a queue has 1024 launches
 WAITING = 0.2  # seconds between what the host measures
@@ -285,55 +285,6 @@ def work(numbers: list[int], rounds: int, seed: int) -> None:
         print("END " + json.dumps(row), flush=True)
 
 
-def supervise(numbers: list[int], options: argparse.Namespace) -> dict[int, dict[str, Any]]:
-    """Rows of cases; a worker that says nothing for too long is killed, and the next one goes on."""
-    results: dict[int, dict[str, Any]] = {}
-    end = time.monotonic() + options.seconds
-    while numbers and time.monotonic() < end:
-        command = [sys.executable, "-W", "ignore", __file__, "--work", ",".join(map(str, numbers))]
-        command += ["--rounds", str(options.rounds), "--seed", str(options.seed)]
-        process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
-        lines: queue.Queue[str | None] = queue.Queue()
-
-        def pump(source: Any = process.stdout, lines: queue.Queue[str | None] = lines) -> None:
-            for line in source:
-                lines.put(line)
-            lines.put(None)
-
-        threading.Thread(target=pump, daemon=True).start()
-        current, said = numbers[0], []
-        while True:
-            try:
-                line = lines.get(timeout=max(1.0, min(options.limit, end - time.monotonic())))
-            except queue.Empty:
-                results[current] = results.get(current, {}) | {"failed": "no answer in time: killed"}
-                break
-            if line is None:
-                if current not in results or "errors again" in results[current]:
-                    results[current] = results.get(current, {}) | {"failed": " | ".join(said[-4:])[-800:]}
-                break
-            if line.startswith("BEGIN "):
-                current = int(line[6:])
-                if time.monotonic() > end:
-                    break
-            elif line.startswith(("HALF ", "END ")):
-                results[current] = results.get(current, {}) | json.loads(line.partition(" ")[2])
-                if line.startswith("END "):
-                    numbers = [number for number in numbers if number != current]
-                    tell(current, results[current])
-                    # An error of the device stays with the process.
-                    if not numbers or "failed" in results[current]:
-                        break
-            else:
-                said.append(line.strip())
-        process.kill()
-        process.wait()
-        if current in numbers and current in results:
-            tell(current, results[current])
-        numbers = [number for number in numbers if number not in results]
-    return results
-
-
 COLUMNS = ("ours", "eager", "inductor", "host ours", "host eager", "host inductor", "host call")
 
 
@@ -393,7 +344,8 @@ def main() -> int:
         for number, case in enumerate(cases())
         if not options.only or any(word.lower() in ", ".join(case).lower() for word in options.only)
     ]
-    results = supervise(chosen, options)
+    command = [sys.executable, "-W", "ignore", __file__, "--rounds", str(options.rounds), "--seed", str(options.seed)]
+    results = supervise(chosen, [*command, "--work"], options.limit, time.monotonic() + options.seconds, tell)
     wrong = [number for number in chosen if number in results and not is_right(cases()[number][1], results[number])]
     gains = [row["inductor"] / row["ours"] for row in results.values() if "inductor" in row and "ours" in row]
     mean = math.exp(statistics.fmean(map(math.log, gains))) if gains else math.nan

@@ -3,12 +3,15 @@
 
 import math
 import runpy
+import sys
 from pathlib import Path
 
 import pytest
 import torch
 
-SCRIPT = runpy.run_path(str(Path(__file__).parents[1] / "device" / "torch_compile.py"), run_name="script")
+DEVICE = Path(__file__).parents[1] / "device"
+sys.path.append(str(DEVICE))
+SCRIPT = runpy.run_path(str(DEVICE / "torch_compile.py"), run_name="script")
 errors, is_right = SCRIPT["errors"], SCRIPT["is_right"]
 
 

@@ -75,4 +75,29 @@ gpu.module @kernels {
     memref.store %10, %narrow[%c2] : memref<4xbf16>
     gpu.return
   }
+
+  // Where less will do: one product, and no cases.
+  // CHECK-LABEL: gpu.func @relaxed
+  // CHECK-SAME: %[[X:.*]]: f32, %[[V:.*]]: vector<2xf32>
+  // CHECK-NOT: arith.maximumf
+  // CHECK: %[[HIGH:.*]] = arith.mulf %[[X]]
+  // CHECK-NEXT: llvm.call_intrinsic "llvm.nvvm.ex2.approx.ftz"(%[[HIGH]])
+  // CHECK: llvm.call_intrinsic "llvm.nvvm.div.full"(%[[X]], %[[X]])
+  // CHECK: %[[PART:.*]] = vector.extract %[[V]][1]
+  // CHECK: llvm.call_intrinsic "llvm.nvvm.div.full"(%[[PART]], %{{.*}})
+  // CHECK: arith.divf %[[X]], %[[X]] fastmath<fast>
+  gpu.func @relaxed(%x: f32, %v: vector<2xf32>, %out: memref<3xf32>, %pair: memref<vector<2xf32>>) {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %c2 = arith.constant 2 : index
+    %e = math.exp %x fastmath<afn> : f32
+    memref.store %e, %out[%c0] : memref<3xf32>
+    %q = arith.divf %x, %x fastmath<arcp> : f32
+    memref.store %q, %out[%c1] : memref<3xf32>
+    %p = arith.divf %v, %v fastmath<arcp> : vector<2xf32>
+    memref.store %p, %pair[] : memref<vector<2xf32>>
+    %f = arith.divf %x, %x fastmath<fast> : f32
+    memref.store %f, %out[%c2] : memref<3xf32>
+    gpu.return
+  }
 }

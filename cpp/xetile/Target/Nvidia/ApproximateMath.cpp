@@ -3,7 +3,13 @@
 // In: math ops on f32, or on narrower floats. Out: arith, and the functions that NVPTX selects.
 // Refused: functions that have neither.
 //===----------------------------------------------------------------------===//
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Math/Transforms/Passes.h"
+#include "mlir/Dialect/UB/IR/UBOps.h"
+#include "mlir/Dialect/Utils/IndexingUtils.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/IR/ImplicitLocOpBuilder.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 #include "xetile/Target/Nvidia/Erf.h"
 #include "xetile/Target/Nvidia/Exponentials.h"
@@ -36,6 +42,23 @@ StringRef intrinsicOf(StringRef name) {
       .Default("");
 }
 
+/// NVVM's intrinsic for a function of f32 that may be less exact, else empty. What may be least exact
+/// of quotients the back end chooses itself.
+StringRef relaxedOf(Operation *op) {
+  using arith::FastMathFlags;
+  auto relaxed = dyn_cast<arith::ArithFastMathInterface>(op);
+  if (!relaxed || !relaxed.getFastMathFlagsAttr() ||
+      !getElementTypeOrSelf(op->getResult(0).getType()).isF32())
+    return "";
+  FastMathFlags flags = relaxed.getFastMathFlagsAttr().getValue();
+  bool isApproximate = bitEnumContainsAny(flags, FastMathFlags::afn);
+  if (isa<math::Exp2Op>(op) && isApproximate)
+    return "llvm.nvvm.ex2.approx.ftz";
+  if (isa<arith::DivFOp>(op) && !isApproximate && bitEnumContainsAny(flags, FastMathFlags::arcp))
+    return "llvm.nvvm.div.full";
+  return "";
+}
+
 struct ApproximateMath : xetile::impl::ApproximateMathBase<ApproximateMath> {
   using ApproximateMathBase::ApproximateMathBase;
 
@@ -51,6 +74,10 @@ struct ApproximateMath : xetile::impl::ApproximateMathBase<ApproximateMath> {
     if (failed(applyPatternsGreedily(getOperation(), std::move(patterns))))
       return signalPassFailure();
     WalkResult result = getOperation().walk([&](Operation *op) {
+      if (StringRef name = relaxedOf(op); !name.empty()) {
+        replaceElements(op, name);
+        return WalkResult::advance();
+      }
       if (StringRef name = intrinsicOf(op->getName().getStringRef()); !name.empty()) {
         replace(op, name);
         return WalkResult::advance();
@@ -73,6 +100,31 @@ private:
     auto call = LLVM::CallIntrinsicOp::create(b, op->getLoc(), op->getResult(0).getType(),
                                               b.getStringAttr(name), op->getOperands());
     op->replaceAllUsesWith(call);
+    op->erase();
+  }
+
+  /// NVVM's intrinsics are of numbers.
+  static void replaceElements(Operation *op, StringRef name) {
+    ImplicitLocOpBuilder b(op->getLoc(), op);
+    auto call = [&](ValueRange operands) -> Value {
+      return LLVM::CallIntrinsicOp::create(b, b.getF32Type(), b.getStringAttr(name), operands)
+          .getResult(0);
+    };
+    auto type = dyn_cast<VectorType>(op->getResult(0).getType());
+    Value result;
+    if (!type) {
+      result = call(op->getOperands());
+    } else {
+      result = ub::PoisonOp::create(b, type);
+      for (int64_t i = 0; i < type.getNumElements(); ++i) {
+        SmallVector<int64_t> place = delinearize(i, computeStrides(type.getShape()));
+        SmallVector<Value> parts = llvm::map_to_vector(op->getOperands(), [&](Value operand) {
+          return Value(vector::ExtractOp::create(b, operand, place));
+        });
+        result = vector::InsertOp::create(b, call(parts), result, place);
+      }
+    }
+    op->replaceAllUsesWith(ValueRange{result});
     op->erase();
   }
 };

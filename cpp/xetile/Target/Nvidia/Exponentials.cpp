@@ -36,6 +36,11 @@ struct ExpPattern : OpRewritePattern<math::ExpOp> {
     if (!isF32(op.getType()))
       return failure();
     F32Builder b(op, rewriter);
+    if (bitEnumContainsAny(op.getFastmath(), arith::FastMathFlags::afn)) {
+      Value high = b.multiply(op.getOperand(), b.number(kLog2E));
+      rewriter.replaceOp(op, math::Exp2Op::create(b, high, arith::FastMathFlags::afn));
+      return success();
+    }
     // A NaN stays one.
     Value x = arith::MinimumFOp::create(b, op.getOperand(), b.number(kHighest));
     x = arith::MaximumFOp::create(b, x, b.number(kLowest));

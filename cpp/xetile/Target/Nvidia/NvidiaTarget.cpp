@@ -105,6 +105,7 @@ void addRing(OpPassManager &pm, const NvidiaOptions &options) {
 
 void addNvvm(OpPassManager &pm) {
   OpPassManager &device = pm.nest<gpu::GPUModuleOp>();
+  device.addPass(createRelaxNarrowed());
   device.addPass(createConvertXeTileToNVVM());
   device.addPass(createCanonicalizerPass());
   device.addPass(createCSEPass());

@@ -77,6 +77,25 @@ def PlanRing : Pass<"xetile-plan-ring", "::mlir::gpu::GPUModuleOp"> {
       "Of an attention, workgroups draw tiles from a counter instead of every so many">];
 }
 
+def RelaxNarrowed : Pass<"xetile-relax-narrowed", "::mlir::gpu::GPUModuleOp"> {
+  let summary = "Allow less exact powers and quotients of f32 where bf16 or f16 is all that is kept of them";
+  let description = [{
+    Softmax and logistic functions of bf16 and f16 compute in f32, and round. Their `math.exp` gets `fastmath<afn>`, and
+    their `arith.divf` `fastmath<arcp>`, which `xetile-approximate-math` writes in 2 instructions instead of 11, and in 2
+    instead of 10. That is off by 2^-17 at most, and what is below 2^-126 is 0.
+
+    ```mlir
+    %e = math.exp %x fastmath<afn> : vector<1x4096xf32>
+    %sum = xetile.tile_reduce <add> %e, [1] : vector<1x4096xf32> -> vector<1x1xf32>
+    %all = xetile.tile_broadcast %sum, [1] : vector<1x1xf32> -> vector<1x4096xf32>
+    %p = arith.divf %e, %all fastmath<arcp> : vector<1x4096xf32>
+    %d = arith.truncf %p : vector<1x4096xf32> to vector<1x4096xbf16>
+    ```
+    Every use has to lead to a float of 16 bits or fewer, through products, quotients, extremes, selections, reductions,
+    broadcasts and what loops carry; for powers also through sums with constants. Others stay as they are.
+  }];
+}
+
 def ConvertXeTileToNVVM : Pass<"convert-xetile-to-nvvm", "::mlir::gpu::GPUModuleOp"> {
   let summary = "Lower planned kernels to what one thread does, in NVVM";
   let description = [{
@@ -132,7 +151,8 @@ def ApproximateMath : Pass<"xetile-approximate-math", "::mlir::gpu::GPUModuleOp"
   let description = [{
     Upstream's approximations of `math.log` and others, exact to a few units in the last place, on vectors as well as on
     numbers: there is no library of device functions to call. `math.exp`, `math.tanh` and `math.erf` have ones of their
-    own, of a third to half of the instructions, by `ex2.approx`. Quotients `c / x` of f32 with a constant of at most 1,
+    own, of a third to half of the instructions, by `ex2.approx`; `math.exp` with `fastmath<afn>` is `ex2.approx.ftz` of
+    one product, and a quotient with `fastmath<arcp>` `div.full`. Quotients `c / x` of f32 with a constant of at most 1,
     as a logistic function's, are `rcp.approx` or `div.approx` where bf16 or f16 is all that is kept of them. Functions
     that PTX has become LLVM's intrinsics.
 
@@ -144,7 +164,7 @@ def ApproximateMath : Pass<"xetile-approximate-math", "::mlir::gpu::GPUModuleOp"
     Refused: functions that are left.
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::math::MathDialect", "::mlir::vector::VectorDialect",
-      "::mlir::LLVM::LLVMDialect"];
+      "::mlir::ub::UBDialect", "::mlir::LLVM::LLVMDialect"];
 }
 
 def PassTensorMaps : Pass<"xetile-pass-tensor-maps", "::mlir::gpu::GPUModuleOp"> {

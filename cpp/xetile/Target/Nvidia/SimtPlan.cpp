@@ -18,7 +18,8 @@ using namespace xetile::hopper;
 
 namespace {
 
-constexpr int64_t kMostThreads = 512, kChunksOfThread = 4, kChunkBytes = 16;
+/// A thread has 16 elements of 2 bytes as of 4: more of them take registers, which few threads have.
+constexpr int64_t kMostThreads = 512, kElementsOfThread = 16, kMostChunks = 4, kChunkBytes = 16;
 
 int64_t bytesOf(Type type) {
   return type.isIndex() ? 8 : std::max<int64_t>(type.getIntOrFloatBitWidth() / 8, 1);
@@ -243,8 +244,9 @@ FailureOr<SimtPlan> hopper::planSimt(gpu::GPUFuncOp kernel) {
   while (plan.columns % plan.width != 0)
     plan.width /= 2;
   int64_t all = plan.allChunks();
+  int64_t chunks = std::clamp<int64_t>(kElementsOfThread / plan.width, 1, kMostChunks);
   while (plan.threads < kMostThreads && all % (2 * plan.threads) == 0 &&
-         2 * plan.threads * kChunksOfThread <= all)
+         2 * plan.threads * chunks <= all)
     plan.threads *= 2;
   kernel.walk([&](TileReduceOp reduce) {
     int64_t bytes =
