@@ -16,7 +16,8 @@
 //   (1) 32 x 32 elements of f32 are loads of 2048 bytes, the most that one message takes, and two of them fit the
 //       registers of a subgroup beside the results; chains of many operands take half.
 //   (2) More subgroups share nothing here; 8 of them are one workgroup, so that small tensors fill the machine, too.
-//   (3) Rows of a pitch that blocks do not take are 8 x 64 elements a subgroup: a lane has four neighbours. Their last tiles
+//   (3) On sm_90a 256 threads have 16 elements each, of rows as long as there are: what is not in one place of memory costs.
+//   (4) Rows of a pitch that blocks do not take are 8 x 64 elements a subgroup: a lane has four neighbours. Their last tiles
 //       end where the matrix does, and compute again what the tiles before them did: no element is tested.
 module attributes {transform.with_named_sequence} {
   transform.named_sequence private @clean_tiles(!transform.any_op {transform.readonly})
@@ -51,8 +52,8 @@ module attributes {transform.with_named_sequence} {
         : (!transform.any_op) -> !transform.any_op
     %func = transform.structured.match ops{["func.func"]} in %fused : (!transform.any_op) -> !transform.any_op
     %workgroups, %subgroups_m, %subgroups_n = transform.xetile.to_tiles %func
-        tile = [%given_m, %given_n] sg_layout = [%given_rows, %given_columns] elementwise
-        : (!transform.any_op, !transform.param<i64>) -> !transform.any_op
+        tile = [%given_m, %given_n] sg_layout = [%given_rows, %given_columns] target = %target elementwise
+        : (!transform.any_op, !transform.param<i64>, !transform.any_param) -> !transform.any_op
     transform.include @clean_tiles failures(propagate) (%fused) : (!transform.any_op) -> ()
     %buffers = transform.include @bufferize failures(propagate) (%fused) : (!transform.any_op) -> !transform.any_op
     %outlined, %kernel = transform.include @outline_kernel failures(propagate)

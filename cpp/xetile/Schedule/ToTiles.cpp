@@ -30,7 +30,7 @@ public:
       : rewriter(rewriter), func(func), elementwise(elementwise), sizes(rewriter, func) {}
 
   LogicalResult check();
-  /// `target`: one with tiles of its own for attentions, or null.
+  /// `target`: one with tiles of its own for attentions and elementwise ops, or null.
   LogicalResult run(std::array<int64_t, 2> tile, std::array<int64_t, 2> layout,
                     const Target *target = nullptr);
 
@@ -324,7 +324,7 @@ LogicalResult FunctionTiler::run(std::array<int64_t, 2> tile, std::array<int64_t
     ofProducts = planRowsOfProduct(results.getArrayRef(), sizes);
   plan = scan         ? planScan(planned, scan->scanned(), tile, layout)
          : ofProducts ? *ofProducts
-                      : planTiles(results.getArrayRef(), sizes, tile, layout);
+                      : planTiles(results.getArrayRef(), sizes, tile, layout, target);
   if (failed(checkLayout()))
     return failure();
   for (Value result : results)

@@ -11,6 +11,7 @@
 #include "xetile/Facts/TargetInfo.h"
 #include "xetile/Target/AttentionTiling.h"
 #include "xetile/Target/MatmulTiling.h"
+#include <array>
 #include <functional>
 #include <memory>
 #include <vector>
@@ -69,6 +70,10 @@ struct Target {
   std::function<AttentionTiling(const AttentionProblem &)> chooseAttention;
   /// Why kernels of such tiles do not compute it; beside the former.
   std::function<Problem(const AttentionProblem &)> checkAttention;
+
+  /// The rows and columns of a workgroup's tile of a matrix that is computed element by element, of
+  /// others of the same order; null where the rules for Intel's GPUs hold.
+  std::function<std::array<int64_t, 2>(int64_t rows, int64_t columns)> chooseElementwise;
 
   /// True if it gains by multiplying f32 exactly on its matrix unit, in tiles; null where there is
   /// no such way.

@@ -1956,8 +1956,8 @@ def to_tiles(
     op, which gives back the grid. Dimensions of size 1 aside, columns are the last dimension of the results and rows
     another one, whichever lets reductions run along memory; rows of a multiple of 16 elements that are reduced whole are
     folded into 16 columns, one row a workgroup. A workgroup walks over all of a dimension that is scanned, with the combined
-    elements of other dimensions in its columns. What is left open of an attention is the `target`'s choice where it has
-    tiles of its own for it, as "sm_90a" has.
+    elements of other dimensions in its columns. What is left open of an attention, or of ops that compute element by
+    element, is the `target`'s choice where it has tiles of its own for that, as "sm_90a" has.
 
     ```mlir
     %workgroups, %rows, %columns = transform.xetile.to_tiles %func tile = [%m, %n] sg_layout = [%sm, %sn]

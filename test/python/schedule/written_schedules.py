@@ -21,7 +21,8 @@ def elementwise(
     for name in ("drop-empty-pieces", "elementwise-to-linalg", "decompose-linalg", "fuse-elementwise"):
         module = ops.apply_registered_pass(module, f"xetile-{name}")
     function = ops.match(module, Function, ops=["func.func"])
-    tiles = ops.to_tiles(function, workgroup_m, workgroup_n, subgroups_m, subgroups_n, elementwise=True)
+    given = (workgroup_m, workgroup_n, subgroups_m, subgroups_n)
+    tiles = ops.to_tiles(function, *given, chip=target, elementwise=True)
     parts.clean_tiles(module)
     buffers = parts.bufferize(module)
     outlined, kernel = parts.outline_kernel(buffers, tiles.subgroups_m, tiles.subgroups_n, target)

@@ -8,6 +8,7 @@
 #include "xetile/Schedule/Tiles/Seams.h"
 #include "xetile/Schedule/Tiles/TileProbe.h"
 #include "xetile/Schedule/Tiles/TileWriter.h"
+#include "xetile/Target/Target.h"
 #include <numeric>
 
 using namespace mlir;
@@ -158,8 +159,19 @@ void sizeInside(int64_t rows, int64_t columns, int64_t height, int64_t width, Ti
   plan.movesInside = true;
 }
 
-/// Tiles of a chain of elementwise ops: loads of 2048 bytes of f32.
-void sizeElementwise(int64_t rows, int64_t columns, const Probe &found, TilePlan &plan) {
+/// True if rows of the tile are those of all memory, as far apart as block loads want them.
+bool isInOrder(const Probe &found) {
+  return !found.strided && !found.misaligned && !found.transposed && found.windows <= 1;
+}
+
+/// Tiles of a chain of elementwise ops: loads of 2048 bytes of f32, or what `target` has for that.
+void sizeElementwise(int64_t rows, int64_t columns, const Probe &found, const Target *target,
+                     TilePlan &plan) {
+  if (target && target->chooseElementwise && isInOrder(found)) {
+    plan.layout = {1, 1};
+    plan.tile = target->chooseElementwise(rows, columns);
+    return;
+  }
   // Lanes have neighbours of a row.
   if (found.strided && found.inputs == 1 && rows >= 8 && columns >= 16) {
     plan.scatters = columns >= 32;
@@ -291,7 +303,7 @@ static Probe choosePlan(ArrayRef<Value> results, TileSizes &sizes, bool multipli
 }
 
 TilePlan planTiles(ArrayRef<Value> results, TileSizes &sizes, std::array<int64_t, 2> tile,
-                   std::array<int64_t, 2> layout) {
+                   std::array<int64_t, 2> layout, const Target *target) {
   SmallVector<int64_t> shape = sizes.planned(results.front());
   bool given = llvm::any_of(tile, [](int64_t side) { return side != 0; }) ||
                llvm::any_of(layout, [](int64_t side) { return side != 0; });
@@ -316,7 +328,7 @@ TilePlan planTiles(ArrayRef<Value> results, TileSizes &sizes, std::array<int64_t
     sizeReduction(extents[kRows], extents[kColumns], chosen, best);
   else if (given || !sizeParts(extents[kRows], extents[kColumns],
                                widthOfParts(results, best, shape), chosen, best))
-    sizeElementwise(extents[kRows], extents[kColumns], chosen, best);
+    sizeElementwise(extents[kRows], extents[kColumns], chosen, given ? nullptr : target, best);
   for (unsigned role : {kRows, kColumns}) {
     best.whole[role] = chosen.reduced[role] > 0;
     if (layout[role] != 0)

@@ -87,9 +87,11 @@ llvm::SmallVector<ReducedAs> planReduction(mlir::linalg::LinalgOp op,
                                            std::array<bool, 2> used, const TilePlan &plan);
 
 /// The tile for computing `results`, tensors of one shape. Sides that `tile` and `layout` give
-/// stay.
+/// stay; others of what is computed element by element are those that `target` has for that, if it
+/// is not null.
 TilePlan planTiles(llvm::ArrayRef<mlir::Value> results, TileSizes &sizes,
-                   std::array<int64_t, 2> tile, std::array<int64_t, 2> layout);
+                   std::array<int64_t, 2> tile, std::array<int64_t, 2> layout,
+                   const Target *target = nullptr);
 
 /// The tile and the subgroups for a product of powers, of `rows` and `columns`; nothing else of the
 /// plan. True for `computes`: queries or keys are computed in the kernel, which takes registers.

@@ -212,6 +212,22 @@ MatmulTiling hopper::chooseTiling(const MatmulProblem &problem, MatmulTiling til
   return tiling;
 }
 
+std::array<int64_t, 2> hopper::chooseElementwise(int64_t rows, int64_t columns) {
+  // 256 threads of 16 elements each.
+  constexpr int64_t kMost = 4096, kFewest = 512, kWidest = 1024, kNarrowest = 16;
+  rows = std::max<int64_t>(rows, 1);
+  columns = std::max<int64_t>(columns, 1);
+  int64_t elements = kMost;
+  while (elements > kFewest && rows * columns < 2 * kMultiprocessors * elements)
+    elements /= 2;
+  auto height = int64_t(llvm::PowerOf2Ceil(uint64_t(rows)));
+  int64_t width = std::min(elements, std::max(kWidest, elements / height));
+  // An eighth of the last tiles may be beyond the edge.
+  while (width > kNarrowest && int64_t(llvm::alignTo(columns, width)) * 8 > columns * 9)
+    width /= 2;
+  return {std::clamp<int64_t>(elements / width, 1, height), width};
+}
+
 int64_t hopper::chooseParts(const MatmulProblem &problem, const MatmulTiling &given) {
   constexpr int64_t kMostParts = 16, kFewestSteps = 8;
   // Of f32 nobody measured what sums of parts take: they have to save a tenth.

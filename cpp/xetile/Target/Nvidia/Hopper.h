@@ -64,6 +64,9 @@ Problem checkTiling(const MatmulTiling &tiling, mlir::Type input, mlir::Type sum
 /// others multiply. Elements of values as whole rows of shared memory, and fewer keys of a step
 /// where there are many.
 AttentionTiling chooseAttention(const AttentionProblem &problem);
+/// The tile of a matrix that is computed element by element: some thousands of elements of long
+/// rows, and at least two for each multiprocessor.
+std::array<int64_t, 2> chooseElementwise(int64_t rows, int64_t columns);
 /// Why kernels of such tiles do not compute it.
 Problem checkAttention(const AttentionProblem &problem);
 

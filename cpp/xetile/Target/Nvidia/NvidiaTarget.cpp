@@ -170,6 +170,7 @@ void xetile::registerNvidiaTarget() {
   target.chooseParts = hopper::chooseParts;
   target.chooseAttention = hopper::chooseAttention;
   target.checkAttention = hopper::checkAttention;
+  target.chooseElementwise = hopper::chooseElementwise;
   target.multipliesF32 = hopper::gainsBySplitting;
   target.storesOfProducts = hopper::isStored;
   target.levels = {
