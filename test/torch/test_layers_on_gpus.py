@@ -53,6 +53,9 @@ def layers() -> dict[str, Layer]:
             nn.ConvTranspose2d(64, 32, 2, 2), (2, 64, 9, 9), half, 5, 1350, True
         ),
         "linear and GELU": Layer(gelu, (64, 256), torch.bfloat16, 2, 5200, unit=True),
+        "average pool": Layer(nn.AvgPool2d(3, 2, 1), (2, 64, 33, 33), half, 1, 1200),
+        "average pool, stride 1": Layer(nn.AvgPool2d(3, 1, 1), image, half, 1, 1380),
+        "max pool of f32": Layer(nn.MaxPool2d(3, 2, 1), (2, 64, 33, 33), single, 1, 1350),
         "instance norm": Layer(nn.InstanceNorm2d(64), image, half, 1, 620),
         "group norm": Layer(nn.GroupNorm(8, 64), image, half, 1, 870),
     }

@@ -5,6 +5,7 @@
 #include "xetile/Schedule/Tiles/TileProbe.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "xetile/Facts/SaturatingProduct.h"
+#include "xetile/Linalg/Elementwise.h"
 #include "xetile/Schedule/Tiles/TileFold.h"
 #include "xetile/Schedule/Tiles/TileWriter.h"
 
@@ -74,13 +75,25 @@ bool beginWords(RankedTensorType type, int64_t step) {
   return type.getElementTypeBitWidth() == 32 || arePairs;
 }
 
-/// Of a tensor in memory, whose elements an op reads at `map`.
+/// Of a tensor in memory, maybe with numbers around it, whose elements an op reads at `map`.
 void probeSteps(Value tensor, AffineMap map, ArrayRef<unsigned> loops, Probe &found) {
-  if (map.getNumResults() == 0 || !isInMemory(tensor))
+  if (map.getNumResults() == 0)
+    return;
+  bool isShifted = false;
+  if (auto pad = tensor.getDefiningOp<tensor::PadOp>()) {
+    isShifted = pad.getStaticLow().back() != 0;
+    tensor = pad.getSource();
+    if (auto op = tensor.getDefiningOp<linalg::GenericOp>();
+        op && isElementwiseOnTensors(op) && op.getNumDpsInputs() == 1)
+      tensor = op.getInputs()[0];
+  }
+  if (!isInMemory(tensor))
     return;
   int64_t step = stepOfColumns(map.getResults().back(), loops);
+  auto type = cast<RankedTensorType>(tensor.getType());
   found.strided |= step > 1;
-  found.splitsWords |= step > 1 && !beginWords(cast<RankedTensorType>(tensor.getType()), step);
+  found.splitsWords |=
+      step > 1 && (!beginWords(type, step) || (isShifted && type.getElementTypeBitWidth() == 16));
 }
 
 void probeLinalg(linalg::LinalgOp op, unsigned result, ArrayRef<unsigned> roles,

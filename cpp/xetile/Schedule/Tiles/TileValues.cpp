@@ -3,6 +3,7 @@
 // In: a tensor and places. Out: the vector of its elements there, computed once; slices, pads,
 // concatenations and reshapes change places only. Refused: other ops, and places that are none.
 #include "xetile/IR/XeTileOps.h"
+#include "xetile/Linalg/Elementwise.h"
 #include "xetile/Schedule/Tiles/AtDepth.h"
 #include "xetile/Schedule/Tiles/TileWriter.h"
 #include "llvm/ADT/ScopeExit.h"
@@ -187,11 +188,35 @@ FailureOr<Value> TileWriter::ofConcat(tensor::ConcatOp op, ArrayRef<Place> place
   return result;
 }
 
+/// Of the extension to wider floats of a tensor in memory, that tensor, if the number around it is
+/// one of its type, too: `around` becomes that. Null for others.
+static Value beforeExtension(Value tensor, TypedAttr &around) {
+  auto op = tensor.getDefiningOp<linalg::GenericOp>();
+  auto number = dyn_cast<FloatAttr>(around);
+  if (!op || !number || !isElementwiseOnTensors(op) || op.getNumDpsInputs() != 1 ||
+      !isInMemory(op.getInputs()[0]) ||
+      !llvm::all_of(op.getIndexingMapsArray(), [](AffineMap map) { return map.isIdentity(); }))
+    return {};
+  auto extend = op.getBody()->getTerminator()->getOperand(0).getDefiningOp<arith::ExtFOp>();
+  if (!extend || extend.getIn() != op.getBody()->getArgument(0))
+    return {};
+  auto narrow = cast<FloatType>(extend.getIn().getType());
+  APFloat value = number.getValue();
+  bool losesInfo = false;
+  value.convert(narrow.getFloatSemantics(), APFloat::rmNearestTiesToEven, &losesInfo);
+  if (losesInfo)
+    return {};
+  around = FloatAttr::get(narrow, value);
+  return op.getInputs()[0];
+}
+
 FailureOr<Value> TileWriter::ofPad(tensor::PadOp op, ArrayRef<Place> places) {
   Value padding = op.getConstantPaddingValue();
   TypedAttr around = padding ? getSplat(padding) : TypedAttr();
   if (!around)
     return refuse(op, "expected a constant around a padded tensor");
+  // Loads pad, which saves to select of what is extended.
+  Value narrow = beforeExtension(op.getSource(), around), source = narrow ? narrow : op.getSource();
   SmallVector<Place> padded, inner;
   SmallVector<Extent> shape = extents.of(op.getSource());
   for (auto [place, low, extent] : llvm::zip_equal(places, op.getMixedLowPad(), shape)) {
@@ -200,8 +225,8 @@ FailureOr<Value> TileWriter::ofPad(tensor::PadOp op, ArrayRef<Place> places) {
     padded.push_back(subtract(place, low));
     inner.push_back(inBounds(padded.back(), extent));
   }
-  bool inMemory = isInMemory(op.getSource());
-  FailureOr<Value> result = value(op.getSource(), inner, inMemory ? around : TypedAttr());
+  bool inMemory = isInMemory(source);
+  FailureOr<Value> result = value(source, inner, inMemory ? around : TypedAttr());
   if (failed(result))
     return failure();
   // Loads pad along rows and columns.
@@ -209,7 +234,11 @@ FailureOr<Value> TileWriter::ofPad(tensor::PadOp op, ArrayRef<Place> places) {
        llvm::zip_equal(padded, shape, op.getStaticLow(), op.getStaticHigh()))
     if ((low != 0 || high != 0) && (!inMemory || place.isNumber()))
       result = select(isBelow(indices(place), extent), *result, splat(around));
-  return result;
+  if (!narrow)
+    return result;
+  auto type = cast<VectorType>(result->getType());
+  return Value(
+      arith::ExtFOp::create(b, loc, type.clone(getElementTypeOrSelf(op.getType())), *result));
 }
 
 FailureOr<Value> TileWriter::ofExpansion(tensor::ExpandShapeOp op, ArrayRef<Place> places) {
