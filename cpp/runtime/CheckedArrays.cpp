@@ -304,7 +304,8 @@ void CheckedArrays::endFirst(uint64_t nanoseconds, cl_command_queue queue) {
     if (array.onlyRead)
       copied += array.size;
     else if (where == Where::InPlace)
-      array.digest = digestBy(kernel.program->device(), queue, array.first, array.size);
+      array.digest =
+          digestBy(kernel.program->device(), queue, array.first, array.size, Order::Backwards);
   }
   kernel.copiesTakeLonger = nanoseconds < copied / copiedPerNanosecond;
 }
@@ -318,7 +319,8 @@ bool CheckedArrays::differ(cl_command_queue queue) {
       differs |= !equalBytes(array.first, array.second, array.size);
       continue;
     }
-    Digest digest = digestBy(kernel.program->device(), queue, array.first, array.size);
+    Digest digest =
+        digestBy(kernel.program->device(), queue, array.first, array.size, Order::Forwards);
     array.different = firstDifference(array.digest, digest, array.size);
     differs |= array.different < array.size;
   }

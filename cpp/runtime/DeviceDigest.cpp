@@ -34,8 +34,10 @@ typedef ulong8 __attribute__((aligned(1))) stripe;
     sum += data.s10325476; \
   }
 __attribute__((reqd_work_group_size(1, 1, 1)))
-kernel void digest(global const stripe *array, ulong stripes, ulong part, global numbers *out) {
-  ulong begin = get_group_id(0) * part, count = min(part, stripes - begin);
+kernel void digest(global const stripe *array, ulong stripes, ulong part, global numbers *out,
+                   uint backwards) {
+  ulong which = backwards ? get_num_groups(0) - 1 - get_group_id(0) : get_group_id(0);
+  ulong begin = which * part, count = min(part, stripes - begin);
   global const stripe *at = array + begin;
   ulong8 sum = 0;
   for (; count >= 16; count -= 16, at += 16) {
@@ -44,7 +46,7 @@ kernel void digest(global const stripe *array, ulong stripes, ulong part, global
     sum = (sum ^ sum >> 47) * 0x9e3779b97f4a7c15ul;
   }
   for (ulong i = 0; i < count; ++i) ADD(i)
-  out[get_group_id(0)] = sum;
+  out[which] = sum;
 }
 )";
 }
@@ -68,7 +70,8 @@ cl_kernel build(Device &device) {
   return kernel;
 }
 
-Digest digestOnDevice(Device &device, cl_command_queue queue, const void *bytes, size_t size) {
+Digest digestOnDevice(Device &device, cl_command_queue queue, const void *bytes, size_t size,
+                      Order next) {
   cl_ulong stripes = size / stripeBytes, part = partBytes / stripeBytes;
   size_t parts = (size + partBytes - 1) / partBytes, one = 1;
   Digest digest{std::vector<uint64_t>(parts * digestLanes), partBytes};
@@ -83,6 +86,8 @@ Digest digestOnDevice(Device &device, cl_command_queue queue, const void *bytes,
   set(1, clSetKernelArg(kernel, 1, sizeof stripes, &stripes));
   set(2, clSetKernelArg(kernel, 2, sizeof part, &part));
   set(3, clSetKernelArgSVMPointer(kernel, 3, digest.numbers.data()));
+  cl_uint backwards = next == Order::Backwards;
+  set(4, clSetKernelArg(kernel, 4, sizeof backwards, &backwards));
   check(clEnqueueNDRangeKernel(queue, kernel, 1, nullptr, &parts, &one, 0, nullptr, nullptr),
         "launching the digest of an array");
   check(clFinish(queue), "waiting for the digest of an array");
@@ -91,10 +96,11 @@ Digest digestOnDevice(Device &device, cl_command_queue queue, const void *bytes,
 
 } // namespace
 
-Digest digestBy(Device &device, cl_command_queue queue, const void *bytes, size_t size) {
+Digest digestBy(Device &device, cl_command_queue queue, const void *bytes, size_t size,
+                Order next) {
   if (size < least || size % stripeBytes || !device.info().readsHostMemory())
     return digestOf(bytes, size);
-  return digestOnDevice(device, queue, bytes, size);
+  return digestOnDevice(device, queue, bytes, size, next);
 }
 
 } // namespace xetile::runtime
