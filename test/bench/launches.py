@@ -81,6 +81,15 @@ def by_module() -> None:
             b,
             c,
         )
+        checks(
+            f"{name}, another number each time, a proof by a run",
+            rows,
+            lambda module, numbers, *arrays: module["add_behind"][arrays[0].size // 256, 256](*arrays, next(numbers)),
+            itertools.count(1 << 30),
+            a,
+            b,
+            c,
+        )
 
 
 ROWS = """#define SG16 __attribute__((intel_reqd_sub_group_size(16)))
@@ -96,6 +105,10 @@ SG16 kernel void softmax(global float *to, global const float *from, int n) {
 SG16 kernel void add(global float *to, global const float *a, global const float *b, int most) {
   int i = get_global_id(0);
   if (i < most) to[i] = a[i] + b[i];
+}
+SG16 kernel void add_behind(global float *to, global const float *a, global const float *b, int most) {
+  int i = get_global_id(0), at = i + (popcount(most) >> 6);  // by 0, which no range of numbers tells
+  if (i < most) to[at] = a[at] + b[at];
 }
 """
 
