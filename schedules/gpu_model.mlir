@@ -196,7 +196,9 @@ module attributes {transform.with_named_sequence} {
         : (!transform.any_op) -> !transform.any_op
     %few = transform.apply_registered_pass "xetile-split-concats" to %placed
         : (!transform.any_op) -> !transform.any_op
-    %blocked = transform.apply_registered_pass "xetile-block-scans" to %few
+    %whole_slices = transform.apply_registered_pass "xetile-slice-reshapes" to %few
+        : (!transform.any_op) -> !transform.any_op
+    %blocked = transform.apply_registered_pass "xetile-block-scans" to %whole_slices
         : (!transform.any_op) -> !transform.any_op
     %short = transform.apply_registered_pass "xetile-split-reductions" to %blocked
         : (!transform.any_op) -> !transform.any_op

@@ -32,6 +32,17 @@ class Layer:
     last: bool = False  # channels are last in memory
 
 
+class SelfAttention(nn.Module):
+    """Queries, keys and values are projected at once, and taken apart."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.attention = nn.MultiheadAttention(256, 8, batch_first=True)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return self.attention(x, x, x, need_weights=False)[0]
+
+
 def layers() -> dict[str, Layer]:
     image, half, single = (2, 64, 32, 32), torch.float16, torch.float32
     strided = nn.Sequential(nn.Conv2d(64, 128, 3, 2, 1), nn.ReLU())
@@ -56,6 +67,7 @@ def layers() -> dict[str, Layer]:
         "average pool": Layer(nn.AvgPool2d(3, 2, 1), (2, 64, 33, 33), half, 1, 1200),
         "average pool, stride 1": Layer(nn.AvgPool2d(3, 1, 1), image, half, 1, 1380),
         "max pool of f32": Layer(nn.MaxPool2d(3, 2, 1), (2, 64, 33, 33), single, 1, 1350),
+        "self-attention": Layer(SelfAttention(), (2, 100, 256), half, 7, 5050, unit=True),
         "instance norm": Layer(nn.InstanceNorm2d(64), image, half, 1, 620),
         "group norm": Layer(nn.GroupNorm(8, 64), image, half, 1, 870),
     }

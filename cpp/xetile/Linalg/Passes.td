@@ -226,6 +226,26 @@ def SplitConcats : Pass<"xetile-split-concats"> {
   let dependentDialects = ["::mlir::tensor::TensorDialect"];
 }
 
+def SliceReshapes : Pass<"xetile-slice-reshapes"> {
+  let summary = "Slice what has been reshaped, where that gives the same";
+  let description = [{
+    Before:
+    ```mlir
+    %k = tensor.extract_slice %qkv[1, 0, 0, 0] [1, 100, 2, 256] [1, 1, 1, 1] : tensor<3x100x2x256xf16> to tensor<1x100x2x256xf16>
+    %rows = tensor.collapse_shape %k [[0, 1], [2, 3]] : tensor<1x100x2x256xf16> into tensor<100x512xf16>
+    %heads = tensor.expand_shape %rows [[0], [1, 2]] output_shape [100, 16, 32] : tensor<100x512xf16> into tensor<100x16x32xf16>
+    ```
+    After:
+    ```mlir
+    %all = tensor.collapse_shape %qkv [[0, 1], [2, 3]] : tensor<3x100x2x256xf16> into tensor<300x512xf16>
+    %split = tensor.expand_shape %all [[0], [1, 2]] output_shape [300, 16, 32] : tensor<300x512xf16> into tensor<300x16x32xf16>
+    %heads = tensor.extract_slice %split[100, 0, 0] [100, 16, 32] [1, 1, 1] : tensor<300x16x32xf16> to tensor<100x16x32xf16>
+    ```
+    Kernels read a slice where it is; one whose dimensions are joined is copied before.
+  }];
+  let dependentDialects = ["::mlir::tensor::TensorDialect"];
+}
+
 def SplitSlices : Pass<"xetile-split-slices"> {
   let summary = "Slice with steps and drop dimensions in two ops";
   let description = [{
