@@ -250,7 +250,7 @@ private:
     return facts[block] = std::move(own);
   }
 
-  /// What a condition tells where it is `holds`.
+  /// Learns from a condition that is `holds`.
   void learn(Facts &to, uint32_t condition, bool holds, uint32_t block) {
     const SpirvInstruction *in = blocks.definition(condition);
     if (!in || in->length() < 4)
@@ -310,7 +310,7 @@ private:
     if (!isNew)
       place->second = place->second.with(now);
     to.never |= place->second.empty();
-    // What it was made of without a change of its value.
+    // So is what it was made of without a change of its value.
     const SpirvInstruction *in = blocks.definition(id);
     if (in && keepsValue(*in, block))
       meet(to, (*in)[3], now, block);

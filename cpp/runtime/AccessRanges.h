@@ -19,7 +19,7 @@
 
 namespace xetile::runtime {
 
-/// What a parameter is given.
+/// For a parameter.
 struct LaunchArgument {
   /// Of an array: where in it the pointer points to, and its bytes.
   uint64_t offset = 0, bytes = 0;

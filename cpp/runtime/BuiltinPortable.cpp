@@ -20,9 +20,8 @@ namespace xetile::runtime {
 
 namespace {
 
-bool begins(const SpirvImport &import, const char *start) {
-  return import.name.rfind(start, 0) == 0;
-}
+bool begins(const std::string &text, const char *start) { return text.rfind(start, 0) == 0; }
+bool begins(const SpirvImport &import, const char *start) { return begins(import.name, start); }
 
 // To nearest even, as SPV_INTEL_tensor_float32_conversion says; NaN stays NaN.
 void addRound(BuiltinText &out, const SpirvImport &import) {
@@ -35,6 +34,19 @@ float@n@ @name@(float@n@ x) {
 }
 )cl",
                  {{"n", n}, {"name", import.name}}));
+}
+
+/// Of a workgroup: its number, its first id, how far its last one is from that, and the first one
+/// in it; "" for what work-items do not have in common.
+std::string valueOfGroup(const std::string &what, const std::string &axis) {
+  if (begins(what, "group"))
+    return "xt_mirrored_group(" + axis + ")";
+  if (begins(what, "begin"))
+    return "get_global_offset(" + axis + ") + xt_mirrored_group(" + axis +
+           ") * (int)get_local_size(" + axis + ")";
+  if (begins(what, "far"))
+    return "get_local_size(" + axis + ") - 1";
+  return begins(what, "zero") ? "0" : "";
 }
 
 void addReversedId(BuiltinText &out, const SpirvImport &import) {
@@ -83,15 +95,7 @@ XT_INLINE int xt_mirrored_global_id(uint axis, XT_SUBGROUP) {
       : what.rfind("global", 0) == 0 ? id("_global_id", axis)
                                      : id("_id", axis);
   std::string type = import.result.bits == 32 ? "uint" : "ulong";
-  // Of a workgroup: its number, its first id, how far its last one is from that, and the first one
-  // in it.
-  std::string ofGroup = what.rfind("group", 0) == 0 ? "xt_mirrored_group(" + axis + ")"
-                        : what.rfind("begin", 0) == 0
-                            ? "get_global_offset(" + axis + ") + xt_mirrored_group(" + axis +
-                                  ") * (int)get_local_size(" + axis + ")"
-                        : what.rfind("far", 0) == 0  ? "get_local_size(" + axis + ") - 1"
-                        : what.rfind("zero", 0) == 0 ? "0"
-                                                     : "";
+  std::string ofGroup = valueOfGroup(what, axis);
   if (!ofGroup.empty()) {
     out.add("XT_INLINE " + type + " " + import.name + "(void) { return (" + type + ")(" + ofGroup +
             "); }\n");

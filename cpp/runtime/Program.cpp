@@ -154,6 +154,27 @@ void touch(Shared &state, const std::shared_ptr<Program> &program) {
     state.recent.pop_back();
 }
 
+/// From the disk, if it is there.
+cl_program load(Device &device, const unsigned char *code, size_t size, const std::string &builtins,
+                BuildCounters &counters) {
+  std::string key = programKey(device.info(), code, size, builtins);
+  cl_program handle = nullptr;
+  if (std::optional<std::vector<unsigned char>> binary = loadProgram(key)) {
+    handle = buildFromBinary(device, *binary);
+    if (handle)
+      ++counters.diskHits;
+    else
+      dropProgram(key);
+  }
+  if (!handle) {
+    handle = buildFromSpirv(device, code, size, builtins);
+    ++counters.built;
+    if (std::vector<unsigned char> binary = binaryOf(handle); !binary.empty())
+      storeProgram(key, binary);
+  }
+  return handle;
+}
+
 /// Null for a module without lines, if these are asked for.
 std::shared_ptr<Program> build(Device &device,
                                const std::shared_ptr<const std::vector<unsigned char>> &spirv,
@@ -192,21 +213,7 @@ std::shared_ptr<Program> build(Device &device,
   std::string builtins = generateBuiltins(
       *taken, {info.nativeBlockIo, info.nativeDpas}, flavourFor(info), form.checksPrefetches,
       form.checksLaunches && form.order == SubgroupOrder::AsDriven);
-  std::string key = programKey(info, code, size, builtins);
-  cl_program handle = nullptr;
-  if (std::optional<std::vector<unsigned char>> binary = loadProgram(key)) {
-    handle = buildFromBinary(device, *binary);
-    if (handle)
-      ++counters.diskHits;
-    else
-      dropProgram(key);
-  }
-  if (!handle) {
-    handle = buildFromSpirv(device, code, size, builtins);
-    ++counters.built;
-    if (std::vector<unsigned char> binary = binaryOf(handle); !binary.empty())
-      storeProgram(key, binary);
-  }
+  cl_program handle = load(device, code, size, builtins, counters);
   std::chrono::nanoseconds duration = std::chrono::steady_clock::now() - start;
   counters.lastNanoseconds = static_cast<uint64_t>(duration.count());
   auto program = std::make_shared<Program>(device, module, handle, builtins, form);
