@@ -407,3 +407,43 @@ module attributes {transform.with_named_sequence} {
     transform.yield
   }
 }
+
+// -----
+
+// f16 has no 0.1: it is selected behind the extension.
+// CHECK-LABEL: func.func @padded_with_others(
+// CHECK: xetile.load_gather
+// CHECK: arith.extf
+// CHECK: arith.select
+#id = affine_map<(n, c, y, x) -> (n, c, y, x)>
+func.func @padded_with_others(%A: tensor<2x3x112x112xf16>) -> tensor<2x3x56x56xf32> {
+  %zero = arith.constant 0.0 : f32
+  %tenth = arith.constant 0.1 : f32
+  %e = tensor.empty() : tensor<2x3x112x112xf32>
+  %x = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel", "parallel", "parallel"]}
+      ins(%A : tensor<2x3x112x112xf16>) outs(%e : tensor<2x3x112x112xf32>) {
+  ^bb0(%a: f16, %o: f32):
+    %w = arith.extf %a : f16 to f32
+    linalg.yield %w : f32
+  } -> tensor<2x3x112x112xf32>
+  %p = tensor.pad %x low[0, 0, 1, 1] high[0, 0, 1, 1] {
+  ^bb0(%i: index, %j: index, %k: index, %l: index):
+    tensor.yield %tenth : f32
+  } : tensor<2x3x112x112xf32> to tensor<2x3x114x114xf32>
+  %r = tensor.empty() : tensor<2x3x56x56xf32>
+  %window = tensor.empty() : tensor<3x3xf32>
+  %s = linalg.fill ins(%zero : f32) outs(%r : tensor<2x3x56x56xf32>) -> tensor<2x3x56x56xf32>
+  %y = linalg.pooling_nchw_sum {dilations = dense<1> : tensor<2xi64>, strides = dense<2> : tensor<2xi64>}
+      ins(%p, %window : tensor<2x3x114x114xf32>, tensor<3x3xf32>) outs(%s : tensor<2x3x56x56xf32>) -> tensor<2x3x56x56xf32>
+  return %y : tensor<2x3x56x56xf32>
+}
+module attributes {transform.with_named_sequence} {
+  transform.named_sequence @__transform_main(%root: !transform.any_op {transform.readonly}) {
+    %func = transform.structured.match ops{["func.func"]} in %root : (!transform.any_op) -> !transform.any_op
+    %open = transform.param.constant 0 : i64 -> !transform.param<i64>
+    %loop, %sm, %sn = transform.xetile.to_tiles %func tile = [%open, %open] sg_layout = [%open, %open]
+        : (!transform.any_op, !transform.param<i64>) -> !transform.any_op
+    transform.apply_dce to %func : !transform.any_op
+    transform.yield
+  }
+}

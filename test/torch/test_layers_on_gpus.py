@@ -66,6 +66,7 @@ def layers() -> dict[str, Layer]:
         "linear and GELU": Layer(gelu, (64, 256), torch.bfloat16, 2, 5200, unit=True),
         "average pool": Layer(nn.AvgPool2d(3, 2, 1), (2, 64, 33, 33), half, 1, 1200),
         "average pool, stride 1": Layer(nn.AvgPool2d(3, 1, 1), image, half, 1, 1380),
+        "average pool of even images": Layer(nn.AvgPool2d(3, 2, 1), (1, 64, 112, 112), half, 1, 1200),
         "max pool of f32": Layer(nn.MaxPool2d(3, 2, 1), (2, 64, 33, 33), single, 1, 1350),
         "self-attention": Layer(SelfAttention(), (2, 100, 256), half, 7, 5050, unit=True),
         "instance norm": Layer(nn.InstanceNorm2d(64), image, half, 1, 620),
