@@ -134,7 +134,8 @@ bool AccessRanges::findDominators(Known &known) {
   const std::vector<SpirvBlock> &all = known.function->blocks;
   std::map<uint32_t, size_t> order;
   for (size_t i = 0; i < all.size(); ++i)
-    order[all[i].label] = i;
+    if (!order.insert({all[i].label, i}).second)
+      return false;
   // In SPIR-V a block stands behind those that dominate it.
   auto common = [&](uint32_t one, uint32_t other) {
     while (one != other)
@@ -215,7 +216,9 @@ private:
   std::optional<Place> placeOf(uint32_t pointer, uint32_t block) {
     auto argument = arguments.find(pointer);
     if (argument != arguments.end())
-      return argument->second->bytes ? std::optional(Place{argument->second, 0, 0}) : std::nullopt;
+      return argument->second->bytes && !argument->second->number
+                 ? std::optional(Place{argument->second, 0, 0})
+                 : std::nullopt;
     const SpirvInstruction *in = blocks.definition(pointer);
     if (!in)
       return std::nullopt;
@@ -403,7 +406,7 @@ private:
   }
 
   static std::optional<Range> numberOf(const LaunchArgument &argument, unsigned bits) {
-    if (!argument.number || bits % 8)
+    if (!argument.number || argument.bytes * 8 != bits)
       return std::nullopt;
     uint64_t value = 0;
     std::memcpy(&value, argument.number, bits / 8);

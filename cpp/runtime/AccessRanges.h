@@ -21,9 +21,11 @@ namespace xetile::runtime {
 
 /// For a parameter.
 struct LaunchArgument {
-  /// Of an array: where in it the pointer points to, and its bytes.
-  uint64_t offset = 0, bytes = 0;
-  /// Of a number; else null.
+  /// Of an array: where in it the pointer points to.
+  uint64_t offset = 0;
+  /// Of an array, or of a number.
+  uint64_t bytes = 0;
+  /// Null for an array.
   const void *number = nullptr;
 };
 

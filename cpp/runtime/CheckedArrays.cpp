@@ -165,6 +165,7 @@ bool CheckedArrays::liesWithin(const LaunchConfig &config, size_t count) const {
     void *value = firstValues[next++];
     if (declaration.parameters[i].kind != SpirvType::Pointer) {
       argument.number = value;
+      argument.bytes = declaration.parameters[i].bytes();
     } else if (!declaration.structBytes[i]) {
       auto address = reinterpret_cast<uintptr_t>(*static_cast<void *const *>(value));
       auto array = std::prev(arrays.upper_bound(address));

@@ -10,10 +10,10 @@ namespace xetile::runtime {
 namespace {
 
 // Opcodes that nobody else asks for.
-constexpr unsigned typeBool = 20, memoryBarrier = 225, branch = 249, asyncCopy = 259,
-                   waitEvents = 260, firstGroup = 261, firstOfOperation = 264, lastGroup = 271,
-                   firstNonUniform = 333, lastNonUniform = 366, firstLateGroup = 6401,
-                   lastLateGroup = 6408;
+constexpr unsigned typeBool = 20, lastArithmetic = 141, firstLogical = 164, lastLogical = 167,
+                   memoryBarrier = 225, branch = 249, asyncCopy = 259, waitEvents = 260,
+                   firstGroup = 261, firstOfOperation = 264, lastGroup = 271, firstNonUniform = 333,
+                   lastNonUniform = 366, firstLateGroup = 6401, lastLateGroup = 6408;
 constexpr uint32_t ofWorkgroup = 2;
 
 bool within(unsigned opcode, unsigned first, unsigned last) {
@@ -82,6 +82,13 @@ std::optional<IdOperands> idOperands(const SpirvInstruction &in) {
 
 KernelBlocks::KernelBlocks(const SpirvEdit &edit) {
   SpirvFunction *function = nullptr;
+  bool inside = false;
+  for (const SpirvInstruction &in : edit.instructions()) {
+    inside = in.opcode() != op::functionEnd && (inside || in.opcode() == op::label);
+    if (inside && in.opcode() != op::label && hasResult(in, edit))
+      results.insert(in[2]);
+  }
+  later = results;
   for (const SpirvInstruction &in : edit.instructions()) {
     unsigned opcode = in.opcode(), length = in.length();
     if (opcode == op::entryPoint && length > 3)
@@ -104,12 +111,32 @@ KernelBlocks::KernelBlocks(const SpirvEdit &edit) {
   }
 }
 
+bool KernelBlocks::isWellFormed(const SpirvInstruction &in) const {
+  unsigned opcode = in.opcode(), least = 4;
+  if (opcode == op::select)
+    least = 6;
+  else if (within(opcode, op::accessChain, op::inBoundsPtrAccessChain) ||
+           opcode == op::compositeExtract || within(opcode, op::add, lastArithmetic) ||
+           within(opcode, firstLogical, lastLogical) || within(opcode, op::equal, op::bitwiseAnd))
+    least = 5;
+  if (in.length() < least)
+    return false;
+  std::optional<IdOperands> ids = opcode == op::phi ? std::nullopt : idOperands(in);
+  for (unsigned i = 3; ids && i < in.length(); ++i)
+    if (ids->has(i) && later.count(in[i]))
+      return false;
+  return true;
+}
+
 void KernelBlocks::read(SpirvFunction &function, const SpirvInstruction &in,
                         const SpirvEdit &edit) {
   unsigned opcode = in.opcode(), length = in.length();
   function.blocks.back().instructions.push_back(in);
-  if (hasResult(in, edit))
-    definitions.insert({in[2], in});
+  if (hasResult(in, edit)) {
+    if (isWellFormed(in))
+      definitions.insert({in[2], in});
+    later.erase(in[2]);
+  }
   if (opcode == op::functionCall && length > 3)
     function.callees.insert(in[3]);
   bool group = within(opcode, firstGroup, lastGroup) ||

@@ -59,8 +59,12 @@ struct KernelBlocks {
   bool waits(uint32_t function) const;
   /// The name of the imported function that it calls; "" if it does not.
   std::string calledBy(const SpirvInstruction &instruction) const;
-  /// Null for what is defined outside of functions, and for parameters.
+  /// Null for what is defined outside of functions, for parameters, and for what is malformed: but
+  /// for a phi, all that it is made of is defined before, and it has the operands of its kind.
   const SpirvInstruction *definition(uint32_t id) const;
+
+  /// True for what an instruction of a function makes.
+  bool isResult(uint32_t id) const { return results.count(id) != 0; }
 
   std::set<uint32_t> kernels;
   std::map<uint32_t, SpirvFunction> functions;
@@ -70,9 +74,12 @@ struct KernelBlocks {
 private:
   void read(SpirvFunction &function, const SpirvInstruction &in, const SpirvEdit &edit);
   bool waits(uint32_t function, std::set<uint32_t> &seen) const;
+  bool isWellFormed(const SpirvInstruction &in) const;
 
   std::map<uint32_t, std::string> imports;
   std::map<uint32_t, SpirvInstruction> definitions;
+  /// Of all functions, and those that were not reached yet.
+  std::set<uint32_t> results, later;
 };
 
 } // namespace xetile::runtime

@@ -59,8 +59,12 @@ void SpirvEdit::readDeclaration(const SpirvInstruction &in) {
     hasLinkage |= in[1] == linkageCapability;
   else if (opcode == op::decorate && length > 3 && in[2] == builtIn)
     builtins[in[1]] = in[3];
-  else if (declaresType(opcode))
-    typeTable[in[1]] = {opcode, {in.at + 2, in.at + length}};
+  else if (declaresType(opcode)) {
+    // Of a type that is made of itself, whose bytes nobody could count, nothing is known.
+    bool ofElements = opcode == op::typeVector || opcode == op::typeArray;
+    if (!ofElements || (length > 3 && typeTable.count(in[2])))
+      typeTable.insert({in[1], {opcode, {in.at + 2, in.at + length}}});
+  }
   // No instruction without a result has a type as its first operand.
   else if (length > 2 && typeTable.count(in[1])) {
     types[in[2]] = in[1];

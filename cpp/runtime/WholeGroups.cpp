@@ -75,8 +75,10 @@ struct Split {
 
 class Splitter {
 public:
-  explicit Splitter(const std::vector<uint32_t> &words)
-      : edit(words.data(), words.size()), blocks(edit) {
+  /// Behind the module's `count` words there are others: of an instruction that is too short, they
+  /// are read.
+  Splitter(const std::vector<uint32_t> &words, size_t count)
+      : edit(words.data(), count), blocks(edit) {
     for (uint32_t kernel : blocks.kernels)
       if (blocks.functions.count(kernel) && blocks.boolean && !blocks.waits(kernel))
         plan(blocks.functions.at(kernel));
@@ -174,7 +176,7 @@ private:
   bool isCommon(uint32_t id) const {
     const SpirvInstruction *in = blocks.definition(id);
     if (!in)
-      return edit.typeOf(id) && !edit.storageOf(edit.typeOf(id));
+      return !blocks.isResult(id) && edit.typeOf(id) && !edit.storageOf(edit.typeOf(id));
     unsigned opcode = in->opcode();
     if (opcode == op::functionCall)
       return begins(blocks.calledBy(*in), "xt_reversed_group_");
@@ -407,7 +409,9 @@ private:
 } // namespace
 
 std::vector<uint32_t> splitWholeGroups(const std::vector<uint32_t> &spirv) {
-  Splitter splitter(spirv);
+  std::vector<uint32_t> padded(spirv);
+  padded.resize(spirv.size() + 8);
+  Splitter splitter(padded, spirv.size());
   return splitter.changes() ? splitter.run() : spirv;
 }
 
