@@ -235,3 +235,33 @@ def test_both_bodies_are_entered_and_decorated_as_the_kernel_s_is():
     x = np.ones(64, "f4")
     runtime.Module(spirv)["k"][4, 16](x, 50)
     np.testing.assert_array_equal(x, [4] * 50 + [1] * 14)
+
+
+@pytest.mark.parametrize(
+    ("line", "instead"),
+    [
+        (
+            "%in = OpULessThan %bool %at %n",
+            "%a = OpIAdd %ulong %at %b; %b = OpIAdd %ulong %a %n; %in = OpULessThan %bool %at %b",
+        ),
+        (
+            "%in = OpULessThan %bool %at %n",
+            "%a = OpIAdd %ulong %b %n; %b = OpIAdd %ulong %a %n; %in = OpULessThan %bool %a %n",
+        ),
+        ("%in = OpULessThan %bool %at %n", "%in = OpLogicalAnd %bool %in %in"),
+        (
+            "%in = OpULessThan %bool %at %n",
+            "%a = OpULessThan %bool %at %n; %in = OpLogicalAnd %bool %a %late; %late = OpLogicalAnd %bool %a %in",
+        ),
+    ],
+)
+def test_values_that_are_made_of_themselves_are_not_followed(line, instead):
+    """No module has them that is valid."""
+    assert not has_two(assemble(DECORATED.replace(line, instead.replace("; ", "\n"))))
+
+
+def test_types_that_are_made_of_themselves_have_no_size():
+    assert portable(assemble(DECORATED.replace("%ptr =", "%own = OpTypeVector %own 4\n%ptr =")), reversed_=True)
+    assert portable(
+        assemble(DECORATED.replace("%ptr =", "%own = OpTypeVector %own2 4\n%own2 = OpTypeVector %own 4\n%ptr ="))
+    )
