@@ -42,8 +42,8 @@ StringRef intrinsicOf(StringRef name) {
       .Default("");
 }
 
-/// NVVM's intrinsic for a function of f32 that may be less exact, else empty. What may be least exact
-/// of quotients the back end chooses itself.
+/// NVVM's intrinsic for a function of f32 that may be less exact, else empty. What may be least
+/// exact of quotients the back end chooses itself.
 StringRef relaxedOf(Operation *op) {
   using arith::FastMathFlags;
   auto relaxed = dyn_cast<arith::ArithFastMathInterface>(op);

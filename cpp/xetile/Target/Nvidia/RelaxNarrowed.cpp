@@ -68,17 +68,15 @@ private:
             vector::ShapeCastOp, TileBroadcastOp, TileConvLayoutOp, TileReduceOp>(op))
       return true;
     return withConstants && isa<arith::AddFOp, arith::SubFOp>(op) &&
-           llvm::any_of(op->getOperands(), [](Value operand) {
-             return matchPattern(operand, m_Constant());
-           });
+           llvm::any_of(op->getOperands(),
+                        [](Value operand) { return matchPattern(operand, m_Constant()); });
   }
 
   llvm::SmallDenseSet<Value> seen;
   bool withConstants;
 };
 
-template <typename OpTy>
-void relax(OpTy op, arith::FastMathFlags flag, bool withConstants) {
+template <typename OpTy> void relax(OpTy op, arith::FastMathFlags flag, bool withConstants) {
   if (getElementTypeOrSelf(op.getType()).isF32() && !op->use_empty() &&
       Uses(withConstants).areNarrowed(op.getResult()))
     op.setFastmath(op.getFastmath() | flag);

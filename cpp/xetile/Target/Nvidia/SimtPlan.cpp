@@ -18,7 +18,8 @@ using namespace xetile::hopper;
 
 namespace {
 
-/// A thread has 16 elements of 2 bytes as of 4: more of them take registers, which few threads have.
+/// A thread has 16 elements of 2 bytes as of 4: more of them take registers, which few threads
+/// have.
 constexpr int64_t kMostThreads = 512, kElementsOfThread = 16, kMostChunks = 4, kChunkBytes = 16;
 
 int64_t bytesOf(Type type) {
