@@ -18,7 +18,6 @@ import logging
 import math
 import os
 import statistics
-import subprocess
 import sys
 import tempfile
 import time
@@ -32,7 +31,7 @@ HERE = Path(__file__).resolve().parent
 sys.path.append(str(HERE.parent / "kernelbench"))  # beside this file where it travels alone
 
 from checkout import problems  # noqa: E402
-from supervised import supervise  # noqa: E402
+from supervised import supervise, told_gpu  # noqa: E402
 from torch_compile import Calls, Heard, errors, why_not  # noqa: E402
 
 ALLOWED = 2e-5  # beside twice the error of eager PyTorch
@@ -192,11 +191,8 @@ def main() -> int:
     if reason := why_not():
         print(f"skipped: {reason}")
         return 0
-    import torch
 
-    print(f"{torch.cuda.get_device_name()}, torch {torch.__version__}")
-    smi = ["nvidia-smi", "--query-gpu=driver_version,clocks.max.sm,power.limit", "--format=csv,noheader"]
-    print("driver, highest clock, power limit:", subprocess.run(smi, capture_output=True, text=True).stdout.strip())
+    print(told_gpu())
     heads = "ours, us | eager | inductor | of eager | of inductor | errors, ours and eager's | | graphs | s"
     print(f"| problem | {heads} |")
     print("|---" * 10 + "|")

@@ -18,7 +18,6 @@ import json
 import math
 import os
 import statistics
-import subprocess
 import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -31,7 +30,7 @@ import exact_kernels
 import form_kernels
 import program_kernels
 import row_kernels
-from supervised import supervise
+from supervised import supervise, told_gpu
 
 HERE = Path(__file__).resolve().parent
 RUNTIME = "libXeTileCudaRuntime.so"
@@ -456,12 +455,9 @@ def main() -> int:
     if options.profile:
         profile(options.profile[0], options.profile[1:], options.seed)
         return 0
-    import torch
 
     cases = json.loads((HERE / "cases.json").read_text())
-    print(f"{torch.cuda.get_device_name()}, torch {torch.__version__}, seed {options.seed}")
-    smi = ["nvidia-smi", "--query-gpu=driver_version,clocks.max.sm,power.limit", "--format=csv,noheader"]
-    print("driver, highest clock, power limit:", subprocess.run(smi, capture_output=True, text=True).stdout.strip())
+    print(f"{told_gpu()}\nseed {options.seed}")
     fine = True
     for kind in options.kind or KINDS:
         chosen = [number for number, case in enumerate(cases) if case["kind"] == kind]

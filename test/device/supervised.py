@@ -12,6 +12,16 @@ from collections.abc import Callable
 from typing import Any
 
 
+def told_gpu() -> str:
+    """The GPU, and what makes its figures."""
+    import torch
+
+    smi = ["nvidia-smi", "--query-gpu=driver_version,clocks.max.sm,power.limit", "--format=csv,noheader"]
+    facts = subprocess.run(smi, capture_output=True, text=True).stdout.strip()
+    name = f"{torch.cuda.get_device_name()}, torch {torch.__version__}"
+    return f"{name}\ndriver, highest clock, power limit: {facts}"
+
+
 def supervise(
     numbers: list[int], command: list[str], limit: float, end: float, tell: Callable[[int, dict[str, Any]], None]
 ) -> dict[int, dict[str, Any]]:

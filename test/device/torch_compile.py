@@ -19,13 +19,12 @@ import math
 import operator
 import os
 import statistics
-import subprocess
 import sys
 import time
 from collections.abc import Callable
 from typing import Any
 
-from supervised import supervise
+from supervised import supervise, told_gpu
 
 HOST_CALLS, FEW_CALLS, LONG = 40, 5, 300  # fewer where a call takes so many microseconds: a queue has 1024 launches
 WAITING = 0.2  # seconds between what the host measures
@@ -328,11 +327,8 @@ def main() -> int:
     if reason := why_not():
         print(f"skipped: {reason}")
         return 0
-    import torch
 
-    print(f"{torch.cuda.get_device_name()}, torch {torch.__version__}, seed {options.seed}")
-    smi = ["nvidia-smi", "--query-gpu=driver_version,clocks.max.sm,power.limit", "--format=csv,noheader"]
-    print("driver, highest clock, power limit:", subprocess.run(smi, capture_output=True, text=True).stdout.strip())
+    print(f"{told_gpu()}\nseed {options.seed}")
     heads = ", ".join(COLUMNS)
     print(
         f"us of {heads}; times as fast as inductor; errors, ours and eager's; kernels' calls; seconds to compile, ours"

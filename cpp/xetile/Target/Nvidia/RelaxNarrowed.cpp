@@ -46,8 +46,9 @@ public:
 private:
   bool isNarrowed(OpOperand &use) {
     Operation *user = use.getOwner();
+    // Of f32, to fewer bits.
     if (isa<arith::TruncFOp>(user))
-      return getElementTypeOrSelf(user->getResult(0).getType()).getIntOrFloatBitWidth() <= 16;
+      return true;
     if (auto loop = dyn_cast<scf::ForOp>(user)) {
       BlockArgument inside = loop.getTiedLoopRegionIterArg(&use);
       return inside && areNarrowed(inside) && areNarrowed(loop.getTiedLoopResult(inside));
