@@ -129,3 +129,52 @@ def test_the_machine_rounds_and_converts_as_ptx_says():
     ptx_machine.launch(entry, (1, 1, 1, 1, 1, 1), 0, {"f_param_0": (256).to_bytes(8, "little")}, memory)
     assert array.view(ml_dtypes.bfloat16)[:2].tolist() == [float(ml_dtypes.bfloat16(-2.7))] * 2
     assert array.view(np.int32)[1] == -2
+
+
+@pytest.mark.parametrize("shape", [(33, 1000), (5, 333), (2, 5000), (700, 72), (1, 40)])
+def test_chains_of_any_size(run, shape):
+    """Tiles of long rows, whose last ones are beyond the edge, and rows that begin anywhere."""
+    m, n = shape
+    body = "%q = arith.mulf %a, %a : f32\n%s = arith.subf %q, %a : f32\nlinalg.yield %s : f32"
+    chain = generic(m, n, ["m, n", "m, n"], "parallel parallel", body, f"%e : tensor<{m}x{n}xf32>")
+    text = f"""func.func @f(%A: tensor<{m}x{n}xf32>) -> tensor<{m}x{n}xf32> {{
+      %e = tensor.empty() : tensor<{m}x{n}xf32>
+      %D = {chain} -> tensor<{m}x{n}xf32>
+      return %D : tensor<{m}x{n}xf32>
+    }}"""
+    array = np.random.default_rng(1).standard_normal(shape).astype(np.float32)
+    array[0, 0], array[-1, -1] = np.nan, np.inf
+    (got,) = run(text, array)
+    wide = array.astype(np.float64)
+    with np.errstate(invalid="ignore"):
+        expected = wide * wide - wide
+    np.testing.assert_allclose(got, expected, rtol=1e-6, atol=1e-6)
+
+
+def test_a_softmax_of_halves_with_masks(run):
+    """Powers and quotients that are less exact are within the rounding of f16, of large scores and of masks, too."""
+    text = """func.func @f(%A: tensor<6x200xf16>) -> tensor<6x200xf16> {
+      %ew = tensor.empty() : tensor<6x200xf32>
+      %eh = tensor.empty() : tensor<6x200xf16>
+      %W = linalg.generic {indexing_maps = [affine_map<(m, n) -> (m, n)>, affine_map<(m, n) -> (m, n)>],
+          iterator_types = ["parallel", "parallel"]} ins(%A : tensor<6x200xf16>) outs(%ew : tensor<6x200xf32>) {
+      ^bb0(%a: f16, %o: f32):
+        %x = arith.extf %a : f16 to f32
+        linalg.yield %x : f32
+      } -> tensor<6x200xf32>
+      %S = linalg.softmax dimension(1) ins(%W : tensor<6x200xf32>) outs(%ew : tensor<6x200xf32>) -> tensor<6x200xf32>
+      %D = linalg.generic {indexing_maps = [affine_map<(m, n) -> (m, n)>, affine_map<(m, n) -> (m, n)>],
+          iterator_types = ["parallel", "parallel"]} ins(%S : tensor<6x200xf32>) outs(%eh : tensor<6x200xf16>) {
+      ^bb0(%a: f32, %o: f16):
+        %x = arith.truncf %a : f32 to f16
+        linalg.yield %x : f16
+      } -> tensor<6x200xf16>
+      return %D : tensor<6x200xf16>
+    }"""
+    array = np.random.default_rng(2).standard_normal((6, 200))
+    array[3:] *= 40
+    array[:, ::7] = -np.inf
+    array = array.astype(np.float16)
+    (got,) = run(text, array)
+    powers = np.exp(array.astype(np.float64) - array.astype(np.float64).max(1, keepdims=True))
+    np.testing.assert_allclose(got, powers / powers.sum(1, keepdims=True), rtol=2.0**-10, atol=2.0**-24)
