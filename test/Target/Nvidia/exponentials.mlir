@@ -81,7 +81,7 @@ gpu.module @kernels {
   // CHECK-SAME: %[[X:.*]]: f32, %[[V:.*]]: vector<2xf32>
   // CHECK-NOT: arith.maximumf
   // CHECK: %[[HIGH:.*]] = arith.mulf %[[X]]
-  // CHECK-NEXT: llvm.call_intrinsic "llvm.nvvm.ex2.approx.ftz"(%[[HIGH]])
+  // CHECK-NEXT: llvm.call_intrinsic "llvm.exp2"(%[[HIGH]])
   // CHECK: llvm.call_intrinsic "llvm.nvvm.div.full"(%[[X]], %[[X]])
   // CHECK: %[[PART:.*]] = vector.extract %[[V]][1]
   // CHECK: llvm.call_intrinsic "llvm.nvvm.div.full"(%[[PART]], %{{.*}})

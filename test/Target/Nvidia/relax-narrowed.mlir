@@ -17,6 +17,19 @@ gpu.module @kernels {
     gpu.return
   }
 
+  // Products may have either sign, and their sum be next to nothing.
+  // CHECK-LABEL: gpu.func @weighted
+  // CHECK: math.exp %{{[a-z0-9_]*}} : vector<1x64xf32>
+  gpu.func @weighted(%x: vector<1x64xf32>, %w: vector<1x64xf32>, %out: memref<1x1xbf16>) kernel {
+    %e = math.exp %x : vector<1x64xf32>
+    %p = arith.mulf %e, %w : vector<1x64xf32>
+    %sum = xetile.tile_reduce <add> %p, [1] : vector<1x64xf32> -> vector<1x1xf32>
+    %d = arith.truncf %sum : vector<1x1xf32> to vector<1x1xbf16>
+    %tile = xetile.init_tile %out[0, 0] : memref<1x1xbf16> -> !xetile.tile<1x1xbf16>
+    xetile.store_tile %d, %tile : vector<1x1xbf16>, !xetile.tile<1x1xbf16>
+    gpu.return
+  }
+
   // What a loop carries is used in it, and behind it.
   // CHECK-LABEL: gpu.func @carried
   // CHECK: math.exp %{{.*}} fastmath<afn>

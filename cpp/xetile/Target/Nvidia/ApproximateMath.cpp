@@ -42,21 +42,14 @@ StringRef intrinsicOf(StringRef name) {
       .Default("");
 }
 
-/// NVVM's intrinsic for a function of f32 that may be less exact, else empty. What may be least
-/// exact of quotients the back end chooses itself.
-StringRef relaxedOf(Operation *op) {
+/// True for a quotient of f32 that may be two units off. One that may be less exact than that the
+/// back end chooses itself.
+bool isRelaxedQuotient(Operation *op) {
   using arith::FastMathFlags;
-  auto relaxed = dyn_cast<arith::ArithFastMathInterface>(op);
-  if (!relaxed || !relaxed.getFastMathFlagsAttr() ||
-      !getElementTypeOrSelf(op->getResult(0).getType()).isF32())
-    return "";
-  FastMathFlags flags = relaxed.getFastMathFlagsAttr().getValue();
-  bool isApproximate = bitEnumContainsAny(flags, FastMathFlags::afn);
-  if (isa<math::Exp2Op>(op) && isApproximate)
-    return "llvm.nvvm.ex2.approx.ftz";
-  if (isa<arith::DivFOp>(op) && !isApproximate && bitEnumContainsAny(flags, FastMathFlags::arcp))
-    return "llvm.nvvm.div.full";
-  return "";
+  auto quotient = dyn_cast<arith::DivFOp>(op);
+  return quotient && getElementTypeOrSelf(quotient.getType()).isF32() &&
+         bitEnumContainsAny(quotient.getFastmath(), FastMathFlags::arcp) &&
+         !bitEnumContainsAny(quotient.getFastmath(), FastMathFlags::afn);
 }
 
 struct ApproximateMath : xetile::impl::ApproximateMathBase<ApproximateMath> {
@@ -74,8 +67,8 @@ struct ApproximateMath : xetile::impl::ApproximateMathBase<ApproximateMath> {
     if (failed(applyPatternsGreedily(getOperation(), std::move(patterns))))
       return signalPassFailure();
     WalkResult result = getOperation().walk([&](Operation *op) {
-      if (StringRef name = relaxedOf(op); !name.empty()) {
-        replaceElements(op, name);
+      if (isRelaxedQuotient(op)) {
+        replaceElements(op, "llvm.nvvm.div.full");
         return WalkResult::advance();
       }
       if (StringRef name = intrinsicOf(op->getName().getStringRef()); !name.empty()) {

@@ -38,7 +38,7 @@ struct ExpPattern : OpRewritePattern<math::ExpOp> {
     F32Builder b(op, rewriter);
     if (bitEnumContainsAny(op.getFastmath(), arith::FastMathFlags::afn)) {
       Value high = b.multiply(op.getOperand(), b.number(kLog2E));
-      rewriter.replaceOp(op, math::Exp2Op::create(b, high, arith::FastMathFlags::afn));
+      rewriter.replaceOp(op, math::Exp2Op::create(b, high));
       return success();
     }
     // A NaN stays one.

@@ -81,8 +81,8 @@ def RelaxNarrowed : Pass<"xetile-relax-narrowed", "::mlir::gpu::GPUModuleOp"> {
   let summary = "Allow less exact powers and quotients of f32 where bf16 or f16 is all that is kept of them";
   let description = [{
     Softmax and logistic functions of bf16 and f16 compute in f32, and round. Their `math.exp` gets `fastmath<afn>`, and
-    their `arith.divf` `fastmath<arcp>`, which `xetile-approximate-math` writes in 2 instructions instead of 11, and in 2
-    instead of 10. That is off by 2^-17 at most, and what is below 2^-126 is 0.
+    their `arith.divf` `fastmath<arcp>`, which `xetile-approximate-math` writes in 2 instructions of PTX instead of 8, and
+    as `div.full`. That is off by 2^-17 at most; what is below 2^-126 stays, as others may divide by it.
 
     ```mlir
     %e = math.exp %x fastmath<afn> : vector<1x4096xf32>
@@ -92,7 +92,7 @@ def RelaxNarrowed : Pass<"xetile-relax-narrowed", "::mlir::gpu::GPUModuleOp"> {
     %d = arith.truncf %p : vector<1x4096xf32> to vector<1x4096xbf16>
     ```
     Every use has to lead to a float of 16 bits or fewer, through products, quotients, extremes, selections, reductions,
-    broadcasts and what loops carry; for powers also through sums with constants. Others stay as they are.
+    broadcasts and what loops carry; sums are those of powers themselves; for powers also through sums with constants. Others stay as they are.
   }];
 }
 
@@ -151,7 +151,7 @@ def ApproximateMath : Pass<"xetile-approximate-math", "::mlir::gpu::GPUModuleOp"
   let description = [{
     Upstream's approximations of `math.log` and others, exact to a few units in the last place, on vectors as well as on
     numbers: there is no library of device functions to call. `math.exp`, `math.tanh` and `math.erf` have ones of their
-    own, of a third to half of the instructions, by `ex2.approx`; `math.exp` with `fastmath<afn>` is `ex2.approx.ftz` of
+    own, of a third to half of the instructions, by `ex2.approx`; `math.exp` with `fastmath<afn>` is that of
     one product, and a quotient with `fastmath<arcp>` `div.full`. Quotients `c / x` of f32 with a constant of at most 1,
     as a logistic function's, are `rcp.approx` or `div.approx` where bf16 or f16 is all that is kept of them. Functions
     that PTX has become LLVM's intrinsics.

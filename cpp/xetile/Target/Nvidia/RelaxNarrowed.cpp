@@ -66,8 +66,12 @@ private:
   bool keepsErrors(Operation *op) const {
     if (isa<arith::MulFOp, arith::DivFOp, arith::NegFOp, arith::MaximumFOp, arith::MinimumFOp,
             arith::MaxNumFOp, arith::MinNumFOp, arith::SelectOp, vector::BroadcastOp,
-            vector::ShapeCastOp, TileBroadcastOp, TileConvLayoutOp, TileReduceOp>(op))
+            vector::ShapeCastOp, TileBroadcastOp, TileConvLayoutOp>(op))
       return true;
+    // A sum of what may have either sign is a difference.
+    if (auto reduce = dyn_cast<TileReduceOp>(op))
+      return reduce.getKind() != vector::CombiningKind::ADD ||
+             reduce.getVector().getDefiningOp<math::ExpOp>();
     return withConstants && isa<arith::AddFOp, arith::SubFOp>(op) &&
            llvm::any_of(op->getOperands(),
                         [](Value operand) { return matchPattern(operand, m_Constant()); });
