@@ -17,6 +17,9 @@
 // Parameters are knobs; what is left open is chosen (cpp/xetile/Schedule/Tiles/TilePlan.cpp):
 //   (1) Of images that are read in steps of two elements a lane has two neighbours of the results: four elements are one load.
 //   (2) The last tiles end where the results do, so that no element is tested.
+//   (3) Windows that overlap are steps, whatever their length: as rows or columns of a tile each element would be gathered
+//       for each window that it is in.
+//   (4) On sm_90a 256 threads have 4 results each, neighbours in memory those of neighbouring threads.
 module attributes {transform.with_named_sequence} {
   transform.named_sequence private @tile_program(
       !transform.any_op {transform.consumed}, !transform.param<i64> {transform.readonly},

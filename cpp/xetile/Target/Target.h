@@ -72,8 +72,10 @@ struct Target {
   std::function<Problem(const AttentionProblem &)> checkAttention;
 
   /// The rows and columns of a workgroup's tile of a matrix that is computed element by element, of
-  /// others of the same order; null where the rules for Intel's GPUs hold.
-  std::function<std::array<int64_t, 2>(int64_t rows, int64_t columns)> chooseElementwise;
+  /// others of the same order, or each of windows of so many elements; null where the rules for
+  /// Intel's GPUs hold.
+  std::function<std::array<int64_t, 2>(int64_t rows, int64_t columns, int64_t windows)>
+      chooseElementwise;
 
   /// True if it gains by multiplying f32 exactly on its matrix unit, in tiles; null where there is
   /// no such way.

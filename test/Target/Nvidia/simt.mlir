@@ -72,12 +72,13 @@ gpu.module @kernels {
   }
 
   // CHECK-LABEL: gpu.func @edges
-  // Rows that hang over are padded, element by element where a chunk crosses the last column.
+  // Rows that hang over are padded, element by element where a chunk crosses the last column. Chunks are as wide as all of
+  // them are aligned: rows are 36 bytes apart.
   // CHECK: arith.cmpi ult
   // CHECK: scf.if
-  // CHECK: llvm.load %{{.*}} : !llvm.ptr<1> -> vector<4xbf16>
+  // CHECK: llvm.load %{{.*}} {alignment = 4 : i64} : !llvm.ptr<1> -> vector<2xbf16>
   // CHECK: llvm.load %{{.*}} : !llvm.ptr<1> -> bf16
-  // CHECK: llvm.store %{{.*}} : vector<4xbf16>, !llvm.ptr<1>
+  // CHECK: llvm.store %{{.*}} : vector<2xbf16>, !llvm.ptr<1>
   gpu.func @edges(%A: memref<100x18xbf16>, %D: memref<100x18xbf16>) kernel
       attributes {known_block_size = array<i32: 64, 1, 1>, known_grid_size = array<i32: 1, 5, 1>} {
     %c24 = arith.constant 24 : index

@@ -164,12 +164,15 @@ bool isInOrder(const Probe &found) {
   return !found.strided && !found.misaligned && !found.transposed && found.windows <= 1;
 }
 
+/// Windows of more elements have tiles of fewer.
+constexpr int64_t kManyWindows = 4;
+
 /// Tiles of a chain of elementwise ops: loads of 2048 bytes of f32, or what `target` has for that.
 void sizeElementwise(int64_t rows, int64_t columns, const Probe &found, const Target *target,
                      TilePlan &plan) {
-  if (target && target->chooseElementwise && isInOrder(found)) {
+  if (target && target->chooseElementwise && (found.windows > 1 || isInOrder(found))) {
     plan.layout = {1, 1};
-    plan.tile = target->chooseElementwise(rows, columns);
+    plan.tile = target->chooseElementwise(rows, columns, found.windows);
     return;
   }
   // Lanes have neighbours of a row.
@@ -178,8 +181,9 @@ void sizeElementwise(int64_t rows, int64_t columns, const Probe &found, const Ta
     plan.scattersPairs = plan.scatters && !found.splitsWords;
     return sizeInside(rows, columns, 8, plan.scatters ? 32 : 16, plan);
   }
+  // Masks of a window's elements take registers, too.
   if (found.misaligned && rows >= 8 && columns >= 64)
-    return sizeInside(rows, columns, 8, 64, plan);
+    return sizeInside(rows, columns, 8, found.windows > kManyWindows ? 32 : 64, plan);
   int64_t width = columns > 16 ? 32 : 16, height = found.inputs > 3 ? 16 : 32;
   int64_t beside = 2;
   // Several numbers of a row serve more columns; transposed blocks are as high as they are wide.

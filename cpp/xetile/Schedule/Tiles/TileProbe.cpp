@@ -17,6 +17,9 @@ namespace {
 /// Bits of a mask of roles.
 enum : unsigned { kRowBit = 1, kColumnBit = 2 };
 
+/// What an element that is gathered costs beside one step of a loop over a window.
+constexpr double kGathered = 2;
+
 /// The loop along which memory is contiguous for the first operand.
 std::optional<unsigned> contiguousLoop(linalg::LinalgOp op) {
   for (OpOperand *operand : op.getDpsInputOperands()) {
@@ -96,6 +99,39 @@ void probeSteps(Value tensor, AffineMap map, ArrayRef<unsigned> loops, Probe &fo
       step > 1 && (!beginWords(type, step) || (isShifted && type.getElementTypeBitWidth() == 16));
 }
 
+/// The steps by which `expr`, a sum of loops, goes on along each of them.
+llvm::SmallDenseMap<unsigned, int64_t> stepsAlong(AffineExpr expr) {
+  llvm::SmallDenseMap<unsigned, int64_t> steps;
+  auto sum = dyn_cast<AffineBinaryOpExpr>(expr);
+  if (sum && sum.getKind() == AffineExprKind::Add) {
+    steps = stepsAlong(sum.getLHS());
+    for (auto [loop, step] : stepsAlong(sum.getRHS()))
+      steps[loop] += step;
+  } else if (sum && sum.getKind() == AffineExprKind::Mul) {
+    if (auto by = dyn_cast<AffineConstantExpr>(sum.getRHS()))
+      for (auto [loop, step] : stepsAlong(sum.getLHS()))
+        steps[loop] = step * by.getValue();
+  } else if (auto loop = dyn_cast<AffineDimExpr>(expr)) {
+    steps[loop.getPosition()] = 1;
+  }
+  return steps;
+}
+
+/// Elements of a window along `expr` that its neighbours have, too, where the window is along the
+/// rows or columns of a tile: each of them is gathered for each window that it is in.
+double countOverlap(AffineExpr expr, ArrayRef<int64_t> extents, ArrayRef<unsigned> reduced,
+                    ArrayRef<unsigned> loops) {
+  llvm::SmallDenseMap<unsigned, int64_t> steps = stepsAlong(expr);
+  double shared = 0;
+  for (auto [window, inside] : steps)
+    if (llvm::is_contained(reduced, window) && loops[window] != 0)
+      for (auto [loop, step] : steps)
+        if (!llvm::is_contained(reduced, loop) && extents[loop] > 1 && inside > 0 && step > 0)
+          shared += std::max<double>(
+              0, static_cast<double>(extents[window] - llvm::divideCeil(step, inside)));
+  return shared;
+}
+
 void probeLinalg(linalg::LinalgOp op, unsigned result, ArrayRef<unsigned> roles,
                  const TilePlan &plan, Probe &found) {
   SmallVector<int64_t> extents = found.sizes->planned(op);
@@ -142,6 +178,7 @@ void probeLinalg(linalg::LinalgOp op, unsigned result, ArrayRef<unsigned> roles,
     AffineMap operandMap = op.getMatchingIndexingMap(&operand);
     probeSteps(operand.get(), operandMap, loops, found);
     for (AffineExpr expr : operandMap.getResults()) {
+      found.cost += kGathered * countOverlap(expr, extents, reduced, loops);
       unsigned mask = 0;
       expr.walk([&](AffineExpr part) {
         if (auto dim = dyn_cast<AffineDimExpr>(part))

@@ -65,8 +65,9 @@ Problem checkTiling(const MatmulTiling &tiling, mlir::Type input, mlir::Type sum
 /// where there are many.
 AttentionTiling chooseAttention(const AttentionProblem &problem);
 /// The tile of a matrix that is computed element by element: some thousands of elements of long
-/// rows, and at least two for each multiprocessor.
-std::array<int64_t, 2> chooseElementwise(int64_t rows, int64_t columns);
+/// rows, and at least two for each multiprocessor; fewer where each is computed of a window.
+std::array<int64_t, 2> chooseElementwise(int64_t rows, int64_t columns, int64_t windows);
+
 /// Why kernels of such tiles do not compute it.
 Problem checkAttention(const AttentionProblem &problem);
 

@@ -25,7 +25,7 @@ int64_t factorOf(OpFoldResult number) {
   if (std::optional<int64_t> known = getConstantIntValue(number))
     return ofNumber(*known);
   Operation *op = cast<Value>(number).getDefiningOp();
-  if (isa_and_present<arith::AddIOp, arith::SubIOp>(op))
+  if (isa_and_present<arith::AddIOp, arith::SubIOp, arith::MinUIOp>(op))
     return std::min(factorOf(op->getOperand(0)), factorOf(op->getOperand(1)));
   if (isa_and_present<arith::MulIOp>(op))
     return std::min(kMostAligned, factorOf(op->getOperand(0)) * factorOf(op->getOperand(1)));
@@ -90,6 +90,21 @@ std::optional<int64_t> mostOf(OpFoldResult number) {
 
 } // namespace
 
+std::optional<int64_t> xetile::hopper::alignedElements(InitTileOp init, bool oneRow) {
+  auto type = cast<MemRefType>(init.getSource().getType());
+  SmallVector<OpFoldResult> offsets = init.getMixedOffsets();
+  SmallVector<int64_t> strides;
+  int64_t offset;
+  if (failed(type.getStridesAndOffset(strides, offset)) || strides[1] != 1)
+    return std::nullopt;
+  if (ShapedType::isDynamic(strides[0]))
+    return 1;
+  int64_t ofRow = oneRow && isConstantIntValue(offsets[0], 0)
+                      ? kMostAligned
+                      : factorOf(Builder(init).getIndexAttr(strides[0]));
+  return std::min({ofRow, factorOf(offsets[1]), alignmentOf(init.getSource()) / bytesOf(type)});
+}
+
 SimtWriter::Where SimtWriter::whereOf(InitTileOp init, ArrayRef<int64_t> shape) {
   Where where;
   where.matrix = init.getSource();
@@ -105,19 +120,11 @@ SimtWriter::Where SimtWriter::whereOf(InitTileOp init, ArrayRef<int64_t> shape) 
     where.areInside[dim] =
         most && !type.isDynamicDim(dim) && *most + shape[dim] <= type.getDimSize(dim);
   }
-  SmallVector<int64_t> strides;
-  int64_t offset, bytes = bytesOf(type);
-  bool areKnown = succeeded(type.getStridesAndOffset(strides, offset));
-  where.isAdjacent = areKnown && strides[1] == 1;
-  where.alignment = bytes;
-  if (where.isAdjacent && !ShapedType::isDynamic(strides[0])) {
-    int64_t ofRow = where.oneRow && isConstantIntValue(where.row, 0)
-                        ? kMostAligned
-                        : factorOf(b.getIndexAttr(strides[0]));
-    int64_t elements = std::min(
-        {ofRow, factorOf(where.column), plan.width == 0 ? int64_t(1) : (plan.width & -plan.width)});
-    where.alignment = std::min(alignmentOf(where.matrix), elements * bytes);
-  }
+  std::optional<int64_t> elements = alignedElements(init, where.oneRow);
+  where.isAdjacent = elements.has_value();
+  where.alignment =
+      bytesOf(type) *
+      std::min(elements.value_or(1), plan.width == 0 ? int64_t(1) : (plan.width & -plan.width));
   return where;
 }
 

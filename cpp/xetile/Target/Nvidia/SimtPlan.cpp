@@ -163,6 +163,33 @@ bool hopper::isSliced(LoadTileOp load) {
                       cast.getResultVectorType().getDimSize(0) == 1;
              });
     auto part = dyn_cast<vector::ExtractStridedSliceOp>(user);
+/// Elements of a chunk that one access takes in all tiles of memory. What is read or written one by
+/// one is coalesced where neighbours of a row belong to neighbouring threads.
+int64_t widthInMemory(gpu::GPUFuncOp kernel, const SimtPlan &plan) {
+  int64_t width = plan.width;
+  auto count = [&](TypedValue<TileType> tile) {
+    auto init = tile.getDefiningOp<InitTileOp>();
+    ArrayRef<int64_t> shape = tile.getType().getShape();
+    if (shape[1] != plan.columns || plan.columns == 1)
+      return;
+    std::optional<int64_t> aligned =
+        init.getIndices() ? int64_t(1) : alignedElements(init, shape[0] == 1);
+    width = std::min(width, aligned.value_or(width));
+  };
+  WalkResult reduces = kernel.walk([&](Operation *op) {
+    if (auto load = dyn_cast<LoadTileOp>(op); load && !isSliced(load))
+      count(load.getTile());
+    if (auto store = dyn_cast<StoreTileOp>(op))
+      count(store.getTile());
+    if (auto load = dyn_cast<LoadGatherOp>(op))
+      count(load.getTile());
+    if (auto store = dyn_cast<StoreScatterOp>(op))
+      count(store.getTile());
+    return isa<TileReduceOp>(op) ? WalkResult::interrupt() : WalkResult::advance();
+  });
+  return reduces.wasInterrupted() ? plan.width : width;
+}
+
     return part && part.getSizes().size() == 2 && !part.hasNonUnitStrides() &&
            llvm::is_contained(cast<VectorType>(part.getType()).getShape(), 1);
   });
@@ -272,3 +299,4 @@ FailureOr<SimtPlan> hopper::planSimt(gpu::GPUFuncOp kernel) {
            << ": make workgroup_m or workgroup_n smaller";
   return plan;
 }
+  plan.width = widthInMemory(kernel, plan);

@@ -43,6 +43,11 @@ std::optional<Slice> sliceOf(mlir::Operation *op);
 int64_t placeOfSliced(const SimtPlan &plan, LoadTileOp load);
 
 /// How what threads have of a reduction is put together.
+/// How many elements the chunks of a tile are known to begin at a multiple of, as far as memory is
+/// concerned; nothing where elements of a row are not neighbours there. `oneRow`: of a tile that
+/// has no more.
+std::optional<int64_t> alignedElements(InitTileOp init, bool oneRow);
+
 enum class Exchange {
   None,       // it is one element already
   Neighbours, // along a row: those of neighbours, in registers and between warps

@@ -60,14 +60,16 @@ def on_this_cpu(kernel: xetile.Kernel, driver: Path, folder: Path, arrays: Seque
     kernel.save(folder / "k.so")
     files = []
     for number, array in enumerate(arrays):
-        files.append(folder / f"{number}.npy")
-        np.save(files[-1], array)
+        is_bf16 = array.dtype == ml_dtypes.bfloat16
+        files.append(folder / f"{number}{'.bf16' if is_bf16 else ''}.npy")
+        np.save(files[-1], array.view(np.uint16) if is_bf16 else array)
     environment = os.environ | {"XETILE_CUDA_DRIVER": str(driver), "FAKE_DRIVER_LOG": str(folder / "log")}
     script = Path(__file__).with_name("ptx_programs.py")
     command = [sys.executable, script, folder / "k.so", driver, folder / "r.npz", *files]
     done = subprocess.run(command, capture_output=True, text=True, env=environment)
     assert done.returncode == 0, done.stderr
-    return list(np.load(folder / "r.npz").values())
+    results = np.load(folder / "r.npz")
+    return [array.view(ml_dtypes.bfloat16) if name.startswith("bf16") else array for name, array in results.items()]
 
 
 def call(

@@ -10,6 +10,7 @@ import ctypes
 import sys
 from typing import Any
 
+import ml_dtypes
 import numpy as np
 import ptx_machine
 import ptx_ring
@@ -60,10 +61,15 @@ def main() -> None:
     kernel_file, driver_file, result, *files = sys.argv[1:]
     hook = install(ctypes.CDLL(driver_file))
     kernel = xetile.load(kernel_file)
-    got = kernel(*(np.load(file) for file in files))
+    # NumPy's files have no bf16: their bits go as whole numbers.
+    got = kernel(*(np.load(file).view(ml_dtypes.bfloat16) if ".bf16." in file else np.load(file) for file in files))
     if failed:
         raise failed[0]
-    np.savez(result, *(got if isinstance(got, tuple) else (got,)))
+    results = {}
+    for number, array in enumerate(got if isinstance(got, tuple) else (got,)):
+        is_bf16 = array.dtype == ml_dtypes.bfloat16
+        results[f"{'bf16' if is_bf16 else 'r'}_{number}"] = array.view(np.uint16) if is_bf16 else array
+    np.savez(result, **results)
     del hook
 
 
