@@ -269,7 +269,7 @@ bool Partitioner::anchorMayJoin(Operation *op, Draft &draft, ArrayRef<Reader> re
          keepTilesContiguous(op->getResult(0), llvm::to_vector(llvm::reverse(draft.kernel.ops)));
 }
 
-/// True if `op` is a convolution of f32, not in groups, that gains on the matrix unit of `target`.
+/// True if `op` is a convolution of f32 that gains on the matrix unit of `target`.
 static bool isForMatrixUnit(Operation *op, const Target &target) {
   auto linalgOp = dyn_cast<linalg::LinalgOp>(op);
   if (!linalgOp || !target.multipliesF32 || scheduleOfAnchor(op) != "convolution" ||
@@ -278,9 +278,8 @@ static bool isForMatrixUnit(Operation *op, const Target &target) {
         return !tensor || !tensor.hasStaticShape() || !tensor.getElementType().isF32();
       }))
     return false;
-  FailureOr<linalg::ConvolutionDimensions> dims = linalg::inferConvolutionDims(linalgOp);
   std::optional<MatmulProblem> product = productOf(linalgOp);
-  return succeeded(dims) && dims->depth.empty() && product && target.multipliesF32(*product);
+  return product && target.multipliesF32(*product);
 }
 
 /// True if a convolution on the matrix unit reads it as image, maybe with zeros around it, or as
