@@ -119,13 +119,18 @@ def _filters_of_remainders(weight: torch.Tensor, sides: Sequence[_Side], groups:
     split = [n for side in sides for n in (side.kept, side.remainders)]
     filters = filters.reshape(*weight.shape[:2], *split)
     filters = filters.permute(*range(2, 2 * space + 2, 2), 0, *range(3, 2 * space + 2, 2), 1)
-    filters = filters.reshape(*filters.shape[:space], groups, weight.shape[0] // groups, -1)
-    filters = filters.permute(space, *range(space), space + 1, space + 2)
-    for dim in range(1, space + 1):
+    filters = filters.reshape(*filters.shape[:space], weight.shape[0], -1)
+    first = 0
+    if groups > 1:
+        filters = filters.reshape(*filters.shape[:space], groups, -1, filters.shape[-1])
+        filters = filters.permute(space, *range(space), space + 1, space + 2)
+        first = 1
+    taps = range(first, first + space)
+    for dim in taps:
         pieces = [_aten.slice.Tensor(filters, dim, k, k + 1) for k in reversed(range(filters.shape[dim]))]
         filters = torch.cat(pieces, dim) if len(pieces) > 1 else filters
-    filters = filters.permute(0, space + 2, space + 1, *range(1, space + 1))
-    return filters.reshape(-1, *filters.shape[2:])
+    filters = filters.permute(*range(first), first + space + 1, first + space, *taps)
+    return filters.reshape(-1, *filters.shape[first + 1 :])
 
 
 def _interleave(together: torch.Tensor, sides: Sequence[_Side], groups: int) -> torch.Tensor:
