@@ -151,18 +151,6 @@ int64_t copyBytes(LoadTileOp load) {
   return int64_t(llvm::alignTo(type.getNumElements() * bytesOf(type.getElementType()), 16));
 }
 
-} // namespace
-
-bool hopper::isSliced(LoadTileOp load) {
-  return !load->use_empty() && llvm::all_of(load->getUsers(), [](Operation *user) {
-    if (auto row = dyn_cast<vector::ExtractOp>(user))
-      return row.getNumIndices() == 1 && !row.hasDynamicPosition() &&
-             isa<VectorType>(row.getType()) && llvm::all_of(row->getUsers(), [](Operation *next) {
-               auto cast = dyn_cast<vector::ShapeCastOp>(next);
-               return cast && cast.getResultVectorType().getRank() == 2 &&
-                      cast.getResultVectorType().getDimSize(0) == 1;
-             });
-    auto part = dyn_cast<vector::ExtractStridedSliceOp>(user);
 /// Elements of a chunk that one access takes in all tiles of memory. What is read or written one by
 /// one is coalesced where neighbours of a row belong to neighbouring threads.
 int64_t widthInMemory(gpu::GPUFuncOp kernel, const SimtPlan &plan) {
@@ -190,6 +178,18 @@ int64_t widthInMemory(gpu::GPUFuncOp kernel, const SimtPlan &plan) {
   return reduces.wasInterrupted() ? plan.width : width;
 }
 
+} // namespace
+
+bool hopper::isSliced(LoadTileOp load) {
+  return !load->use_empty() && llvm::all_of(load->getUsers(), [](Operation *user) {
+    if (auto row = dyn_cast<vector::ExtractOp>(user))
+      return row.getNumIndices() == 1 && !row.hasDynamicPosition() &&
+             isa<VectorType>(row.getType()) && llvm::all_of(row->getUsers(), [](Operation *next) {
+               auto cast = dyn_cast<vector::ShapeCastOp>(next);
+               return cast && cast.getResultVectorType().getRank() == 2 &&
+                      cast.getResultVectorType().getDimSize(0) == 1;
+             });
+    auto part = dyn_cast<vector::ExtractStridedSliceOp>(user);
     return part && part.getSizes().size() == 2 && !part.hasNonUnitStrides() &&
            llvm::is_contained(cast<VectorType>(part.getType()).getShape(), 1);
   });
@@ -271,6 +271,7 @@ FailureOr<SimtPlan> hopper::planSimt(gpu::GPUFuncOp kernel) {
   plan.width = kChunkBytes / narrowest;
   while (plan.columns % plan.width != 0)
     plan.width /= 2;
+  plan.width = widthInMemory(kernel, plan);
   int64_t all = plan.allChunks();
   int64_t chunks = std::clamp<int64_t>(kElementsOfThread / plan.width, 1, kMostChunks);
   while (plan.threads < kMostThreads && all % (2 * plan.threads) == 0 &&
@@ -299,4 +300,3 @@ FailureOr<SimtPlan> hopper::planSimt(gpu::GPUFuncOp kernel) {
            << ": make workgroup_m or workgroup_n smaller";
   return plan;
 }
-  plan.width = widthInMemory(kernel, plan);
