@@ -76,6 +76,7 @@ class _Side:
     results: int
     taps: int  # of the filter, with zeros between its own, which are `spread`
     spread: int
+    before: int  # zeros before its taps
     remainders: int
     skipped: int
     kept: int
@@ -96,11 +97,25 @@ class _Side:
         spread, remainders, apart = 1, stride // common, dilation // common
         if remainders > 1 and apart > 1:  # taps of remainders are not side by side
             spread, remainders, apart, common = dilation, stride, 1, 1
-        taps = (taps - 1) * spread + 1
+        taps, before = (taps - 1) * spread + 1, 0
+        # Zeros that no remainder has more taps for make the first result one of the first place.
+        if remainders == stride and -(-(taps + -padding % stride) // stride) == -(-taps // stride):
+            before = -padding % stride
+        taps, padding = taps + before, padding + before
         first = padding // stride
         count = -(-(padding + results) // stride) - first
         return _Side(
-            results, taps, spread, remainders, common, -(-taps // remainders), apart, first, count, padding % stride
+            results,
+            taps,
+            spread,
+            before,
+            remainders,
+            common,
+            -(-taps // remainders),
+            apart,
+            first,
+            count,
+            padding % stride,
         )
 
 
@@ -113,7 +128,7 @@ def _filters_of_remainders(weight: torch.Tensor, sides: Sequence[_Side], groups:
         return filters.reshape(-1, *filters.shape[2:]).flip([*range(2, space + 2)])
     for dim, side in enumerate(sides):
         filters = _with_zeros(filters, dim + 2, side.spread)
-        filters = _window(filters, dim + 2, 0, side.remainders * side.kept, filters.shape[dim + 2])
+        filters = _window(filters, dim + 2, -side.before, side.remainders * side.kept, filters.shape[dim + 2])
     # From the filter's dimensions [channels, results, k * s ...] to [k ..., channels, s ..., results]: rows of memory,
     # whose order along each k is turned around. Kernels take 8 dimensions: groups are taken out of channels behind it.
     split = [n for side in sides for n in (side.kept, side.remainders)]
