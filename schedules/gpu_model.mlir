@@ -198,8 +198,8 @@ module attributes {transform.with_named_sequence} {
         : (!transform.any_op) -> !transform.any_op
     %whole_slices = transform.apply_registered_pass "xetile-slice-reshapes" to %few
         : (!transform.any_op) -> !transform.any_op
-    %blocked = transform.apply_registered_pass "xetile-block-scans" to %whole_slices
-        : (!transform.any_op) -> !transform.any_op
+    %blocked = transform.apply_registered_pass "xetile-block-scans" with options = {"chip" = %target} to %whole_slices
+        : (!transform.any_op, !transform.any_param) -> !transform.any_op
     %short = transform.apply_registered_pass "xetile-split-reductions" to %blocked
         : (!transform.any_op) -> !transform.any_op
     %straight = transform.apply_registered_pass "xetile-fold-transposes" to %short

@@ -8,8 +8,17 @@
 //       s = s + f(A[n, m : m+32])
 //       D[n, m : m+32] = g(s)
 //
-// Elements are combined one after the other, in the type that the op carries. Long scans are cut into blocks before
-// (xetile-block-scans), as gpu_model.mlir does it, in three kernels or more:
+// and on sm_90a, along the last dimension:
+//
+//   for each workgroup m:                                    // a row of many elements, or some short ones
+//     s = neutral
+//     for n = 0 .. N step 8192:
+//       a = f(A[m, n : n+8192])                              // 16 elements a thread, loads of 16 bytes
+//       p = s + a[0] + .. + a[j]  for each j                 // vector.scan: all of a workgroup together
+//       D[m, n : n+8192] = g(p);  s = p[8191]
+//
+// Elements are combined in the type that the op carries. Long scans are cut into blocks before (xetile-block-scans), as
+// gpu_model.mlir does it, in three kernels or more; on sm_90a where there are less than 128 rows:
 //
 //   T[b] = A[b, 0] + .. + A[b, last]                         // rows.mlir
 //   C[b] = T[0] + .. + T[b - 1]                              // rows.mlir
@@ -19,8 +28,10 @@
 //   mlir-opt-22 --load-dialect-plugin=XeTilePlugin.so --load-pass-plugin=XeTilePlugin.so payload.mlir
 //     --transform-preload-library=transform-library-paths=schedules/parts,schedules/scan.mlir --transform-interpreter
 //
-// Parameters are knobs; what is left open is chosen (planScan in cpp/xetile/Schedule/Tiles/TilePlan.cpp):
+// Parameters are knobs; what is left open is chosen (planScan in cpp/xetile/Schedule/Tiles/PlanScan.cpp):
 //   (1) Lanes are neighbours in memory, if the scanned dimension is not the last one; else the largest other dimension.
+//   (2) On sm_90a (chooseScan in cpp/xetile/Target/Nvidia/Hopper.cpp) a tile has 8192 elements where there are few rows, so
+//       that what is in flight covers memory's latency, else 4096; workgroup_n is a power of two.
 module attributes {transform.with_named_sequence} {
   transform.named_sequence private @tile_program(
       !transform.any_op {transform.consumed}, !transform.param<i64> {transform.readonly},

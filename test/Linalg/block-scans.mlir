@@ -1,4 +1,6 @@
 // RUN: xetile-opt %s --xetile-block-scans | FileCheck %s
+// RUN: xetile-opt %s --xetile-block-scans=chip=pvc | FileCheck %s
+// RUN: xetile-opt %s --xetile-block-scans=chip=sm_90a | FileCheck %s --check-prefix=GROUP
 
 #row = affine_map<(n) -> (n)>
 #none = affine_map<(n) -> ()>
@@ -8,6 +10,9 @@
 // CHECK-DAG: #[[FIRST:.*]] = affine_map<(d0, d1) -> (d0)>
 // CHECK-DAG: #[[SECOND:.*]] = affine_map<(d0, d1) -> (d1)>
 // CHECK-LABEL: func @divided(
+// Of one row, each workgroup has a block.
+// GROUP-LABEL: func @divided(
+// GROUP: tensor.expand_shape %{{.*}} output_shape [15, 4000] : tensor<60000xf32> into tensor<15x4000xf32>
 // CHECK-SAME: %[[X:.*]]: tensor<60000xf32>
 // CHECK: %[[XS:.*]] = tensor.expand_shape %[[X]] {{\[\[}}0, 1]] output_shape [480, 125] : tensor<60000xf32> into tensor<480x125xf32>
 // CHECK: %[[TOTAL:.*]] = linalg.generic {indexing_maps = [#[[BOTH]], #[[FIRST]]], iterator_types = ["parallel", "reduction"]} ins(%[[XS]] : tensor<480x125xf32>) outs(%{{.*}} : tensor<480xf64>)

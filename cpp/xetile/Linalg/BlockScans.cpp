@@ -5,6 +5,7 @@
 //===----------------------------------------------------------------------===//
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "xetile/Facts/TargetInfo.h"
 #include "xetile/Linalg/Passes.h"
 #include "xetile/Linalg/Scan.h"
 
@@ -20,17 +21,30 @@ namespace {
 
 /// Scans of so few elements are one block.
 constexpr int64_t kShortest = 32;
-/// As many elements at most are combined one after the other.
-constexpr int64_t kLongest = 256;
 /// Blocks whose sums are reduced for each block anew.
 constexpr int64_t kMostBlocks = 512;
-/// Blocks, of all rows, that fill a machine of 16 lanes in some hundred subgroups.
-constexpr int64_t kEnough = 8192;
+
+/// How long blocks are: at least and at most, and how many of them, of all rows, fill a machine.
+struct BlockSizes {
+  int64_t least, most, enough;
+};
+/// As many elements at most are combined one after the other, in 16 lanes of some hundred
+/// subgroups.
+constexpr BlockSizes kOfLanes = {16, 256, 8192};
+/// All of a workgroup scan a row of any length, if each multiprocessor has one: those of blocks
+/// would be read twice.
+constexpr BlockSizes kOfWorkgroups = {4096, int64_t(1) << 40, 128};
 
 /// Elements of a block: few where there are few rows, if possible a divisor of `extent`.
-int64_t chooseBlock(int64_t extent, int64_t rows) {
-  int64_t block = kLongest;
-  while (block > 16 && rows * (extent / block) < kEnough && extent / (block / 2) <= kMostBlocks)
+int64_t chooseBlock(int64_t extent, int64_t rows, const BlockSizes &sizes) {
+  int64_t block = sizes.most;
+  if (block > extent) {
+    if (rows >= sizes.enough)
+      return extent;
+    block = static_cast<int64_t>(llvm::PowerOf2Ceil(static_cast<uint64_t>(extent)));
+  }
+  while (block > sizes.least && rows * (extent / block) < sizes.enough &&
+         extent / (block / 2) <= kMostBlocks)
     block /= 2;
   if (block >= extent)
     return extent;
@@ -43,8 +57,9 @@ int64_t chooseBlock(int64_t extent, int64_t rows) {
 
 class BlockWriter {
 public:
-  BlockWriter(RewriterBase &b, Scan scan)
-      : b(b), loc(scan.op.getLoc()), scan(scan), dim(scan.loop), sumType(scan.neutral.getType()) {}
+  BlockWriter(RewriterBase &b, Scan scan, const BlockSizes &sizes)
+      : b(b), sizes(sizes), loc(scan.op.getLoc()), scan(scan), dim(scan.loop),
+        sumType(scan.neutral.getType()) {}
 
   /// Null if one block is enough.
   Value write();
@@ -62,6 +77,7 @@ private:
   Value convert(OpBuilder &inside, Value element);
 
   RewriterBase &b;
+  const BlockSizes &sizes;
   Location loc;
   Scan scan;
   unsigned dim;
@@ -200,7 +216,7 @@ Value BlockWriter::shifted(Value totals) {
   if (std::optional<Scan> inner = Scan::match(scanned.getDefiningOp())) {
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPoint(inner->op);
-    if (Value blocked = BlockWriter(b, *inner).write()) {
+    if (Value blocked = BlockWriter(b, *inner, sizes).write()) {
       b.eraseOp(inner->op);
       scanned = blocked;
     }
@@ -219,7 +235,7 @@ Value BlockWriter::shifted(Value totals) {
 Value BlockWriter::write() {
   RankedTensorType type = scan.type();
   int64_t extent = type.getDimSize(dim), rank = type.getRank();
-  int64_t block = chooseBlock(extent, type.getNumElements() / extent);
+  int64_t block = chooseBlock(extent, type.getNumElements() / extent, sizes);
   if (block == extent)
     return {};
   Value blocks = inBlocks(elements(), block);
@@ -260,6 +276,8 @@ Value BlockWriter::write() {
 
 namespace {
 struct BlockScans : xetile::impl::BlockScansBase<BlockScans> {
+  using BlockScansBase::BlockScansBase;
+
   void runOnOperation() override {
     SmallVector<linalg::GenericOp> ops;
     getOperation()->walk([&](linalg::GenericOp op) { ops.push_back(op); });
@@ -271,7 +289,10 @@ struct BlockScans : xetile::impl::BlockScansBase<BlockScans> {
           scan->type().getDimSize(scan->loop) <= kShortest || scan->type().getNumElements() == 0)
         continue;
       rewriter.setInsertionPoint(op);
-      if (Value blocked = BlockWriter(rewriter, *scan).write()) {
+      bool isOfLanes =
+          chip.empty() || lookupTarget(chip) || !scan->kind() || scan->loop + 1 != op.getNumLoops();
+      if (Value blocked =
+              BlockWriter(rewriter, *scan, isOfLanes ? kOfLanes : kOfWorkgroups).write()) {
         rewriter.replaceAllUsesWith(op.getResult(0), blocked);
         rewriter.eraseOp(op);
       }

@@ -47,8 +47,13 @@ def BlockScans : Pass<"xetile-block-scans"> {
     %y = tensor.collapse_shape %ys [[0, 1]]
     ```
     Blocks of a size that does not divide the dimension read zeros behind its end, whose results are cut off. Sizes that only the
-    run knows stay as they are, and so do scans that start from other than the neutral element.
+    run knows stay as they are, and so do scans that start from other than the neutral element. Of other chips than Intel's, a
+    workgroup scans a row of any length, if that is along the last dimension: rows are cut where they are few.
   }];
+  let options = [
+    Option<"chip", "chip", "std::string", /*default=*/"\"\"",
+           "Chip to compile for; on others than Intel's, long rows are blocks where they are many">
+  ];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect"];
 }
 

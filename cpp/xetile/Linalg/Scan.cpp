@@ -77,6 +77,8 @@ std::optional<Scan> Scan::match(Operation *op) {
   return scan;
 }
 
+std::optional<vector::CombiningKind> Scan::kind() { return linalg::getCombinerOpKind(combine); }
+
 bool Scan::startsFromNeutral() {
   auto fill = op.getOutputs()[1].getDefiningOp<linalg::FillOp>();
   Attribute start;

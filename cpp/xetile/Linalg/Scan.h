@@ -4,6 +4,7 @@
 #define XETILE_LINALG_SCAN_H
 
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
 
 namespace xetile {
 
@@ -28,6 +29,8 @@ struct Scan {
 
   /// True if the init value is the neutral element.
   bool startsFromNeutral();
+  /// What `combine` does, if vectors can be scanned by it.
+  std::optional<mlir::vector::CombiningKind> kind();
   mlir::BlockArgument last() { return op.getBody()->getArguments().back(); }
   /// The dimension of the result that the loop walks over.
   unsigned allDim() {

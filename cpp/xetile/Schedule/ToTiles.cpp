@@ -288,6 +288,9 @@ LogicalResult FunctionTiler::writeScan(TileWriter &writer) {
     return llvm::map_to_vector(scan->dims,
                                [&](int64_t dim) { return dim < 0 ? Place() : places[dim]; });
   };
+  // Tiles of columns are the scan's loop.
+  if (plan.scansTiles)
+    return writer.inTileScan(scan->scan, placesAt, [&] { return write(writer, 2); });
   return writer.inScan(scan->scan, placesAt, [&] { return write(writer, 0); });
 }
 
@@ -322,7 +325,8 @@ LogicalResult FunctionTiler::run(std::array<int64_t, 2> tile, std::array<int64_t
   bool isGiven = tile != std::array<int64_t, 2>{0, 0} || layout != std::array<int64_t, 2>{0, 0};
   if (isAlone && !ofProducts && !isGiven)
     ofProducts = planRowsOfProduct(results.getArrayRef(), sizes);
-  plan = scan         ? planScan(planned, scan->scanned(), tile, layout)
+  plan = scan         ? planScan(planned, scan->scanned(), tile, layout,
+                                 scan->takesTiles(shape) ? target : nullptr)
          : ofProducts ? *ofProducts
                       : planTiles(results.getArrayRef(), sizes, tile, layout, target);
   if (failed(checkLayout()))

@@ -77,6 +77,10 @@ struct Target {
   std::function<std::array<int64_t, 2>(int64_t rows, int64_t columns, int64_t windows)>
       chooseElementwise;
 
+  /// The rows and columns of the tile that a workgroup scans at a time, along its columns, of so
+  /// many rows that are scanned; null where lanes walk over rows, as on Intel's GPUs.
+  std::function<std::array<int64_t, 2>(int64_t rows, int64_t columns)> chooseScan;
+
   /// True if it gains by multiplying f32 exactly on its matrix unit, in tiles; null where there is
   /// no such way.
   std::function<bool(const MatmulProblem &)> multipliesF32;

@@ -55,3 +55,34 @@ gpu.module @kernels {
     gpu.return
   }
 }
+
+// -----
+
+// A scan of columns: threads exchange along rows.
+gpu.module @m [#nvvm.target<chip = "sm_90a", features = "+ptx86">] {
+  gpu.func @columns(%A: memref<64x64xf32>) kernel
+      attributes {known_block_size = array<i32: 16, 1, 1>, known_grid_size = array<i32: 1, 1, 1>} {
+    %from = xetile.init_tile %A[0, 0] : memref<64x64xf32> -> !xetile.tile<64x64xf32>
+    %x = xetile.load_tile %from : !xetile.tile<64x64xf32> -> vector<64x64xf32>
+    %zero = arith.constant dense<0.0> : vector<64xf32>
+    // expected-error@+1 {{scans 'vector<64x64xf32>'; expected rows of numbers of 8 to 64 bits, each element with those before it and itself, on sm_90a}}
+    %all, %last = vector.scan <add>, %x, %zero {inclusive = true, reduction_dim = 0 : i64} : vector<64x64xf32>, vector<64xf32>
+    xetile.store_tile %all, %from : vector<64x64xf32>, !xetile.tile<64x64xf32>
+    gpu.return
+  }
+}
+
+// -----
+
+gpu.module @m [#nvvm.target<chip = "sm_90a", features = "+ptx86">] {
+  gpu.func @odd(%A: memref<64x96xf32>) kernel
+      attributes {known_block_size = array<i32: 16, 1, 1>, known_grid_size = array<i32: 1, 1, 1>} {
+    %from = xetile.init_tile %A[0, 0] : memref<64x96xf32> -> !xetile.tile<64x96xf32>
+    %x = xetile.load_tile %from : !xetile.tile<64x96xf32> -> vector<64x96xf32>
+    %zero = arith.constant dense<0.0> : vector<64xf32>
+    // expected-error@+1 {{scans rows of 96 elements, 4 of them a chunk, with 256 threads; expected a power of two of chunks in a row, and as many for each thread: make workgroup_n a power of two}}
+    %all, %last = vector.scan <add>, %x, %zero {inclusive = true, reduction_dim = 1 : i64} : vector<64x96xf32>, vector<64xf32>
+    xetile.store_tile %all, %from : vector<64x96xf32>, !xetile.tile<64x96xf32>
+    gpu.return
+  }
+}

@@ -93,4 +93,34 @@ gpu.module @kernels {
     xetile.store_tile %n, %to : vector<24x20xbf16>, !xetile.tile<24x20xbf16>
     gpu.return
   }
+
+  // CHECK-LABEL: gpu.func @scan
+  // A thread's chunk, warps by shuffles to the lanes behind, and what warps have through shared memory, once.
+  // CHECK: llvm.load %{{.*}} {alignment = 16 : i64} : !llvm.ptr<1> -> vector<4xf32>
+  // CHECK-COUNT-5: nvvm.shfl.sync up
+  // CHECK: nvvm.barrier0
+  // CHECK: llvm.store %{{.*}}, %{{.*}} {alignment = 4 : i64} : f32, !llvm.ptr<3>
+  // CHECK: nvvm.barrier0
+  // CHECK-NOT: nvvm.barrier0
+  // CHECK: nvvm.shfl.sync idx
+  // CHECK: scf.yield %{{.*}} : vector<4xf32>
+  gpu.func @scan(%A: memref<3x4096xf32>, %D: memref<3x4096xf32>) kernel
+      attributes {known_block_size = array<i32: 16, 1, 1>, known_grid_size = array<i32: 1, 3, 1>} {
+    %c0 = arith.constant 0 : index
+    %c1024 = arith.constant 1024 : index
+    %c4096 = arith.constant 4096 : index
+    %zero = arith.constant dense<0.0> : vector<1x1xf32>
+    %y = gpu.block_id y
+    %end = scf.for %n = %c0 to %c4096 step %c1024 iter_args(%s = %zero) -> (vector<1x1xf32>) {
+      %from = xetile.init_tile %A[%y, %n] : memref<3x4096xf32> -> !xetile.tile<1x1024xf32>
+      %x = xetile.load_tile %from : !xetile.tile<1x1024xf32> -> vector<1x1024xf32>
+      %start = vector.shape_cast %s : vector<1x1xf32> to vector<1xf32>
+      %all, %last = vector.scan <add>, %x, %start {inclusive = true, reduction_dim = 1 : i64} : vector<1x1024xf32>, vector<1xf32>
+      %to = xetile.init_tile %D[%y, %n] : memref<3x4096xf32> -> !xetile.tile<1x1024xf32>
+      xetile.store_tile %all, %to : vector<1x1024xf32>, !xetile.tile<1x1024xf32>
+      %next = vector.shape_cast %last : vector<1xf32> to vector<1x1xf32>
+      scf.yield %next : vector<1x1xf32>
+    }
+    gpu.return
+  }
 }

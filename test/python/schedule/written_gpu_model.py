@@ -17,7 +17,8 @@ def prepare(module: Module, target: str) -> Module:
         module = ops.apply_registered_pass(module, f"xetile-{name}")
     module = ops.apply_registered_pass(module, "xetile-channels-last", options={"chip": target})
     for name in behind:
-        module = ops.apply_registered_pass(module, f"xetile-{name}")
+        options = {"chip": target} if name == "block-scans" else {}
+        module = ops.apply_registered_pass(module, f"xetile-{name}", options=options)
     module = ops.apply_registered_pass(module, "xetile-fuse-elementwise", options={"most-inputs": 16})
     ops.generalize(ops.match(module, Handle, ops=["linalg.elementwise", "linalg.map", "linalg.sub"]))
     functions = ops.match(module, Function, ops=["func.func"])

@@ -4,6 +4,7 @@
 #define XETILE_SCHEDULE_TILES_SCANOF_H
 
 #include "xetile/Linalg/Scan.h"
+#include "xetile/Schedule/Tiles/TileSizes.h"
 #include <string>
 
 namespace xetile::transform_ops {
@@ -14,6 +15,12 @@ struct ScanOf {
   Scan scan;
   llvm::SmallVector<int64_t> dims;
 
+  /// False for what no vector.scan combines, and for sizes of a run: a tile of one memory would be
+  /// told by those of another.
+  bool takesTiles(llvm::ArrayRef<Extent> shape) {
+    return scan.kind() &&
+           llvm::all_of(shape, [](const Extent &extent) { return extent.isKnown(); });
+  }
   /// The dimension of the kernel's results that is scanned.
   unsigned scanned() { return static_cast<unsigned>(dims[scan.allDim()]); }
 };

@@ -54,6 +54,8 @@ struct TilePlan {
   /// How often an element of a product's operand is computed, at most, where one of them is; 0
   /// where there is none.
   int64_t timesOfFactors = 0;
+  /// True if a scan goes over tiles, along their columns: all of a workgroup scan them together.
+  bool scansTiles = false;
   /// True if whole rows of one product are reduced behind it: it is computed once, of operands in
   /// memory.
   bool rowsOfProduct = false;
@@ -123,9 +125,10 @@ bool computesRowsOfProduct(mlir::RewriterBase &rewriter, mlir::func::FuncOp func
 int64_t timesOfFactors(mlir::RewriterBase &rewriter, mlir::func::FuncOp func);
 
 /// The tile for computing results of `shape`, whose dimension `scanned` a workgroup walks over.
-/// Sides that `tile` and `layout` give stay.
+/// Sides that `tile` and `layout` give stay; others are those that `target` has for scans, if it is
+/// not null and that dimension is the last one.
 TilePlan planScan(llvm::ArrayRef<int64_t> shape, unsigned scanned, std::array<int64_t, 2> tile,
-                  std::array<int64_t, 2> layout);
+                  std::array<int64_t, 2> layout, const Target *target = nullptr);
 
 } // namespace xetile::transform_ops
 

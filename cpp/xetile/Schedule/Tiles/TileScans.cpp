@@ -1,7 +1,8 @@
 //===- TileScans.cpp - a loop that combines each element with those before ----===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // In: a scan, the places of its result for each step of its loop. Out: a loop that carries what was
-// combined so far, each lane its own. Refused: what the writer refuses of the elements.
+// combined so far, each lane its own; or one over tiles, each a vector.scan. Refused: what the
+// writer refuses of the elements.
 #include "xetile/Schedule/Tiles/ScanOf.h"
 #include "xetile/Schedule/Tiles/TileWriter.h"
 #include <set>
@@ -13,6 +14,25 @@ namespace xetile::transform_ops {
 /// Steps of the loop that are written one by one, so that their loads do not wait for one another.
 constexpr int64_t kUnrolled = 8;
 
+/// The loops of a scan at places of its result.
+static SmallVector<Place> loopsOf(Scan &scan, ArrayRef<Place> places) {
+  AffineMap all = scan.op.getMatchingIndexingMap(scan.op.getDpsInitOperand(0));
+  SmallVector<Place> loops(places.size());
+  for (auto [expr, place] : llvm::zip_equal(all.getResults(), places))
+    loops[cast<AffineDimExpr>(expr).getPosition()] = place;
+  return loops;
+}
+
+/// What was combined, as the elements of the result.
+Value TileWriter::rounded(Scan &scan, Value combined) {
+  for (Operation *round : scan.rounds) {
+    auto type = cast<VectorType>(combined.getType()).clone(round->getResult(0).getType());
+    OperationState state(loc, round->getName(), {combined}, type, round->getAttrs());
+    combined = b.create(state)->getResult(0);
+  }
+  return combined;
+}
+
 LogicalResult TileWriter::inScan(Scan scan,
                                  llvm::function_ref<SmallVector<Place>(Value, int64_t)> placesAt,
                                  llvm::function_ref<LogicalResult()> write) {
@@ -21,20 +41,13 @@ LogicalResult TileWriter::inScan(Scan scan,
   int64_t unrolled = kUnrolled;
   while (!extent.isMultipleOf(unrolled))
     unrolled /= 2;
-  AffineMap all = op.getMatchingIndexingMap(op.getDpsInitOperand(0));
-  auto loopsFor = [&](ArrayRef<Place> places) {
-    SmallVector<Place> loops(places.size());
-    for (auto [expr, place] : llvm::zip_equal(all.getResults(), places))
-      loops[cast<AffineDimExpr>(expr).getPosition()] = place;
-    return loops;
-  };
   SmallVector<int64_t> shape{1, 1};
   SmallVector<Place> first = placesAt(Value(), 0);
   for (const Place &place : first)
     for (Role role : {kRows, kColumns})
       if (place.steps[role] != 0)
         shape[role] = size(role);
-  FailureOr<Value> start = read(op, *op.getDpsInitOperand(1), loopsFor(first));
+  FailureOr<Value> start = read(op, *op.getDpsInitOperand(1), loopsOf(scan, first));
   if (failed(start))
     return failure();
   auto step = [&](Value variable, Value last) -> FailureOr<Value> {
@@ -42,20 +55,14 @@ LogicalResult TileWriter::inScan(Scan scan,
     SmallVector<Value> elements;
     for (int64_t i = 0; i < unrolled; ++i) {
       places.push_back(placesAt(variable, i));
-      FailureOr<Value> element = scalarCode(op, loopsFor(places.back()), scan.element);
+      FailureOr<Value> element = scalarCode(op, loopsOf(scan, places.back()), scan.element);
       if (failed(element))
         return failure();
       elements.push_back(repeat(*element, shape));
     }
     for (int64_t i = 0; i < unrolled; ++i) {
       last = combineLike(b, loc, scan.combine, last, elements[i]);
-      Value result = last;
-      for (Operation *round : scan.rounds) {
-        OperationState state(loc, round->getName(), {result},
-                             VectorType::get(shape, round->getResult(0).getType()),
-                             round->getAttrs());
-        result = b.create(state)->getResult(0);
-      }
+      Value result = rounded(scan, last);
       Key key{reinterpret_cast<int64_t>(op.getResult(0).getAsOpaquePointer()), 0};
       append(key, places[i]);
       scopes.back()->known[key] = result;
@@ -66,6 +73,41 @@ LogicalResult TileWriter::inScan(Scan scan,
     return last;
   };
   FailureOr<Value> done = carry(extent, unrolled, repeat(*start, shape), step);
+  return failed(done) ? failure() : success();
+}
+
+LogicalResult
+TileWriter::inTileScan(Scan scan, llvm::function_ref<SmallVector<Place>(Value, int64_t)> placesAt,
+                       llvm::function_ref<LogicalResult()> write) {
+  linalg::GenericOp op = scan.op;
+  SmallVector<int64_t> shape{size(kRows), size(kColumns)}, ends{shape[kRows], 1};
+  SmallVector<Place> first = placesAt(Value(), 0);
+  if (llvm::none_of(first, [](const Place &place) { return place.steps[kRows] != 0; }))
+    shape[kRows] = ends[kRows] = 1;
+  FailureOr<Value> start = read(op, *op.getDpsInitOperand(1), loopsOf(scan, first));
+  if (failed(start))
+    return failure();
+  auto step = [&](Value variable, Value last) -> FailureOr<Value> {
+    SmallVector<Place> places = placesAt(variable, 0);
+    FailureOr<Value> element = scalarCode(op, loopsOf(scan, places), scan.element);
+    if (failed(element))
+      return failure();
+    Type type = getElementTypeOrSelf(element->getType());
+    Value from = vector::ShapeCastOp::create(b, loc, VectorType::get({ends[kRows]}, type), last);
+    // Elements beyond the end are the last ones: what they are combined to is for nobody.
+    auto made = vector::ScanOp::create(b, loc, *scan.kind(), repeat(*element, shape), from,
+                                       /*reduction_dim=*/1, /*inclusive=*/true);
+    Value result = rounded(scan, made.getDest());
+    Key key{reinterpret_cast<int64_t>(op.getResult(0).getAsOpaquePointer()), 0};
+    append(key, places);
+    scopes.back()->known[key] = result;
+    if (failed(write()))
+      return failure();
+    return Value(vector::ShapeCastOp::create(b, loc, VectorType::get(ends, type),
+                                             made.getAccumulatedValue()));
+  };
+  FailureOr<Value> done =
+      carry(extents.loopsOf(op)[scan.loop], size(kColumns), repeat(*start, ends), step);
   return failed(done) ? failure() : success();
 }
 

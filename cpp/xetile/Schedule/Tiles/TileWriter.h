@@ -88,6 +88,11 @@ public:
   inScan(Scan scan, llvm::function_ref<llvm::SmallVector<Place>(mlir::Value, int64_t)> placesAt,
          llvm::function_ref<mlir::LogicalResult()> write);
 
+  /// The same for each tile of places along columns, which is scanned as a whole.
+  mlir::LogicalResult
+  inTileScan(Scan scan, llvm::function_ref<llvm::SmallVector<Place>(mlir::Value, int64_t)> placesAt,
+             llvm::function_ref<mlir::LogicalResult()> write);
+
   /// Updates `memory`, where the scatter's result is, by what it has at the places of its loops;
   /// that of the result's rows is open.
   mlir::LogicalResult scatter(Scatter &scatter, mlir::Value memory, llvm::ArrayRef<Place> loops);
@@ -351,6 +356,8 @@ private:
   mlir::Value combine(Reduction &reduction, mlir::Value a, mlir::Value b);
   mlir::Value sumByProduct(mlir::Value powers, mlir::Value sums);
   mlir::Value sumInLanes(mlir::Value powers, mlir::Value sums);
+
+  mlir::Value rounded(Scan &scan, mlir::Value combined);
 
   // Reductions element by element.
   struct Fold;

@@ -229,6 +229,24 @@ std::array<int64_t, 2> hopper::chooseElementwise(int64_t rows, int64_t columns, 
   return {std::clamp<int64_t>(elements / width, 1, height), width};
 }
 
+std::array<int64_t, 2> hopper::chooseScan(int64_t rows, int64_t columns) {
+  // 16 elements of a thread: of 512 threads where there are few rows, else of 256, whose barriers
+  // others hide.
+  constexpr int64_t kMost = 8192, kFewest = 512;
+  rows = std::max<int64_t>(rows, 1);
+  columns = std::max<int64_t>(columns, 1);
+  int64_t elements = rows <= 2 * kMultiprocessors ? kMost : kMost / 2;
+  int64_t width = std::min(elements, int64_t(llvm::PowerOf2Ceil(uint64_t(columns))));
+  // An eighth of the last tiles may be beyond the end.
+  while (width > kFewest && int64_t(llvm::alignTo(columns, width)) * 8 > columns * 9)
+    width /= 2;
+  // Short rows are scanned several at a time, as far as all multiprocessors have some.
+  while (elements > std::max(kFewest, width) &&
+         llvm::divideCeil(rows, elements / width) < 2 * kMultiprocessors)
+    elements /= 2;
+  return {elements / width, width};
+}
+
 int64_t hopper::chooseParts(const MatmulProblem &problem, const MatmulTiling &given) {
   constexpr int64_t kMostParts = 16, kFewestSteps = 8;
   // Of f32 nobody measured what sums of parts take: they have to save a tenth.

@@ -68,6 +68,8 @@ AttentionTiling chooseAttention(const AttentionProblem &problem);
 /// rows, and at least two for each multiprocessor; fewer where each is computed of a window.
 std::array<int64_t, 2> chooseElementwise(int64_t rows, int64_t columns, int64_t windows);
 
+/// The tile that a workgroup scans at a time.
+std::array<int64_t, 2> chooseScan(int64_t rows, int64_t columns);
 /// Why kernels of such tiles do not compute it.
 Problem checkAttention(const AttentionProblem &problem);
 

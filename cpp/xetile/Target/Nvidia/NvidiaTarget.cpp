@@ -171,6 +171,7 @@ void xetile::registerNvidiaTarget() {
   target.chooseAttention = hopper::chooseAttention;
   target.checkAttention = hopper::checkAttention;
   target.chooseElementwise = hopper::chooseElementwise;
+  target.chooseScan = hopper::chooseScan;
   target.multipliesF32 = hopper::gainsBySplitting;
   target.storesOfProducts = hopper::isStored;
   target.levels = {

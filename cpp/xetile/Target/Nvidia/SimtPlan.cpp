@@ -37,7 +37,7 @@ bool isByElement(Operation *op) {
   if (sliceOf(op) || isa_and_present<vector::ExtractOp>(op))
     return bool(sliceOf(op));
   if (auto cast = dyn_cast<vector::ShapeCastOp>(op))
-    return bool(cast.getSource().getDefiningOp<vector::StepOp>());
+    return cast.getSource().getDefiningOp<vector::StepOp>() || isOfScan(cast);
   DenseElementsAttr constant;
   if (matchPattern(op, m_Constant(&constant)))
     return constant.isSplat();
@@ -49,6 +49,13 @@ bool isReducible(TileReduceOp reduce) {
   auto type = cast<VectorType>(reduce.getVector().getType());
   unsigned bits = type.getElementType().isIntOrFloat() ? type.getElementTypeBitWidth() : 0;
   return type.getRank() == 2 && (bits == 8 || bits == 16 || bits == 32 || bits == 64);
+}
+
+bool isScannable(vector::ScanOp scan) {
+  VectorType type = scan.getSourceType();
+  unsigned bits = type.getElementType().isIntOrFloat() ? type.getElementTypeBitWidth() : 0;
+  return type.getRank() == 2 && scan.getReductionDim() == 1 && scan.getInclusive() &&
+         (bits == 8 || bits == 16 || bits == 32 || bits == 64);
 }
 
 LogicalResult checkOp(Operation *op) {
@@ -80,6 +87,13 @@ LogicalResult checkOp(Operation *op) {
     return op->emitOpError("reduces ")
            << reduce.getVector().getType() << "; expected numbers of 8 to 64 bits on " << kChip;
   }
+  if (auto scan = dyn_cast<vector::ScanOp>(op)) {
+    if (isScannable(scan))
+      return success();
+    return op->emitOpError("scans ")
+           << scan.getSourceType() << "; expected rows of numbers of 8 to 64 bits, each element "
+           << "with those before it and itself, on " << kChip;
+  }
   if (isa<scf::ForOp, scf::YieldOp>(op))
     return success();
   if (!hasVector(op->getOperandTypes()) && !hasVector(op->getResultTypes())) {
@@ -99,6 +113,10 @@ LogicalResult checkOp(Operation *op) {
 bool isShared(Operation *op, VectorType type) {
   if (isa<vector::StepOp, vector::ExtractOp>(op))
     return false;
+  bool isConstant = op->hasTrait<OpTrait::ConstantLike>();
+  if (isa<vector::ScanOp>(op) ||
+      (isConstant && llvm::all_of(op->getUsers(), llvm::IsaPred<vector::ScanOp>)))
+    return type.getRank() == 2;
   if (auto load = dyn_cast<LoadTileOp>(op))
     return !isSliced(load);
   std::optional<Slice> slice = sliceOf(op);
@@ -145,14 +163,9 @@ LogicalResult findTile(gpu::GPUFuncOp kernel, SimtPlan &plan, int64_t &narrowest
   });
 }
 
-/// Bytes of a tile in shared memory, in whole ones of 16.
-int64_t copyBytes(LoadTileOp load) {
-  auto type = cast<VectorType>(load.getValue().getType());
-  return int64_t(llvm::alignTo(type.getNumElements() * bytesOf(type.getElementType()), 16));
-}
-
 /// Elements of a chunk that one access takes in all tiles of memory. What is read or written one by
-/// one is coalesced where neighbours of a row belong to neighbouring threads.
+/// one is coalesced where neighbours of a row belong to neighbouring threads. Scans exchange less
+/// of wider chunks: caches serve what they read one by one.
 int64_t widthInMemory(gpu::GPUFuncOp kernel, const SimtPlan &plan) {
   int64_t width = plan.width;
   auto count = [&](TypedValue<TileType> tile) {
@@ -164,18 +177,25 @@ int64_t widthInMemory(gpu::GPUFuncOp kernel, const SimtPlan &plan) {
         init.getIndices() ? int64_t(1) : alignedElements(init, shape[0] == 1);
     width = std::min(width, aligned.value_or(width));
   };
+  bool scans = kernel.walk([](vector::ScanOp) { return WalkResult::interrupt(); }).wasInterrupted();
   WalkResult reduces = kernel.walk([&](Operation *op) {
-    if (auto load = dyn_cast<LoadTileOp>(op); load && !isSliced(load))
+    if (auto load = dyn_cast<LoadTileOp>(op); load && !isSliced(load) && !scans)
       count(load.getTile());
     if (auto store = dyn_cast<StoreTileOp>(op))
       count(store.getTile());
-    if (auto load = dyn_cast<LoadGatherOp>(op))
+    if (auto load = dyn_cast<LoadGatherOp>(op); load && !scans)
       count(load.getTile());
     if (auto store = dyn_cast<StoreScatterOp>(op))
       count(store.getTile());
     return isa<TileReduceOp>(op) ? WalkResult::interrupt() : WalkResult::advance();
   });
   return reduces.wasInterrupted() ? plan.width : width;
+}
+
+/// Bytes of a tile in shared memory, in whole ones of 16.
+int64_t copyBytes(LoadTileOp load) {
+  auto type = cast<VectorType>(load.getValue().getType());
+  return int64_t(llvm::alignTo(type.getNumElements() * bytesOf(type.getElementType()), 16));
 }
 
 } // namespace
@@ -193,6 +213,19 @@ bool hopper::isSliced(LoadTileOp load) {
     return part && part.getSizes().size() == 2 && !part.hasNonUnitStrides() &&
            llvm::is_contained(cast<VectorType>(part.getType()).getShape(), 1);
   });
+}
+
+bool hopper::isOfScan(vector::ShapeCastOp cast) {
+  auto scan = cast.getSource().getDefiningOp<vector::ScanOp>();
+  if (scan && cast.getSource() == scan.getAccumulatedValue())
+    return cast.getResultVectorType().getRank() == 2 &&
+           cast.getResultVectorType().getDimSize(1) == 1;
+  return !cast->use_empty() && cast.getSourceVectorType().getRank() == 2 &&
+         cast.getSourceVectorType().getDimSize(1) == 1 &&
+         llvm::all_of(cast->getUses(), [](OpOperand &use) {
+           auto scan = dyn_cast<vector::ScanOp>(use.getOwner());
+           return scan && scan.getInitialValue() == use.get();
+         });
 }
 
 std::optional<Slice> hopper::sliceOf(Operation *op) {
@@ -288,6 +321,20 @@ FailureOr<SimtPlan> hopper::planSimt(gpu::GPUFuncOp kernel) {
                            : plan.threads * std::max(plan.width, plan.chunks());
     plan.sharedBytes = std::max(plan.sharedBytes, bytes * elements);
   });
+  LogicalResult scans = success();
+  kernel.walk([&](vector::ScanOp scan) {
+    plan.sharedBytes = std::max(plan.sharedBytes, scanBytes(plan, scan));
+    ArrayRef<int64_t> shape = scan.getSourceType().getShape();
+    if (shape[0] != plan.rows || shape[1] != plan.columns || !plan.isEven() ||
+        !llvm::isPowerOf2_64(plan.chunksOfRow()))
+      scans = scan->emitOpError("scans rows of ")
+              << shape[1] << " elements, " << plan.width << " of them a chunk, with "
+              << plan.threads
+              << " threads; expected a power of two of chunks in a row, and as many "
+              << "for each thread: make workgroup_n a power of two";
+  });
+  if (failed(scans))
+    return failure();
   plan.exchangedBytes = plan.sharedBytes;
   kernel.walk([&](LoadTileOp load) {
     if (isSliced(load))

@@ -6,6 +6,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "xetile/IR/XeTileOps.h"
 #include <optional>
 
@@ -42,12 +43,12 @@ std::optional<Slice> sliceOf(mlir::Operation *op);
 /// Where the copy of a tile begins in shared memory, behind what reductions exchange.
 int64_t placeOfSliced(const SimtPlan &plan, LoadTileOp load);
 
-/// How what threads have of a reduction is put together.
 /// How many elements the chunks of a tile are known to begin at a multiple of, as far as memory is
 /// concerned; nothing where elements of a row are not neighbours there. `oneRow`: of a tile that
 /// has no more.
 std::optional<int64_t> alignedElements(InitTileOp init, bool oneRow);
 
+/// How what threads have of a reduction is put together.
 enum class Exchange {
   None,       // it is one element already
   Neighbours, // along a row: those of neighbours, in registers and between warps
@@ -58,6 +59,11 @@ enum class Exchange {
 Exchange exchangeOf(const SimtPlan &plan, TileReduceOp reduce);
 /// True for a reduction of columns whose result is only reduced further along its row.
 bool isFirstOfTwo(TileReduceOp reduce);
+
+/// Shared memory for what warps exchange of a scan.
+int64_t scanBytes(const SimtPlan &plan, mlir::vector::ScanOp scan);
+/// True for what a scan starts from or ends with, as a vector of another rank.
+bool isOfScan(mlir::vector::ShapeCastOp cast);
 
 /// The plan of a kernel of elementwise operations and reductions. Emits an error at others.
 mlir::FailureOr<SimtPlan> planSimt(mlir::gpu::GPUFuncOp kernel);

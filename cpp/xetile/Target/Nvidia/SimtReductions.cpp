@@ -24,15 +24,19 @@ Value SimtWriter::combineParts(Value vector) {
   return all;
 }
 
-/// The vector of the thread `distance` away; a shuffle moves 32 bits.
+/// The vector of the thread `distance` away.
 Value SimtWriter::shuffle(Value vector, int64_t distance) {
+  return inWords(vector, [&](Value value) -> Value {
+    return NVVM::ShflOp::create(b, value.getType(), number(-1), value, number(distance), number(31),
+                                NVVM::ShflKind::bfly, UnitAttr());
+  });
+}
+
+/// A shuffle moves 32 bits.
+Value SimtWriter::inWords(Value vector, llvm::function_ref<Value(Value)> word) {
   auto type = cast<VectorType>(vector.getType());
   Type element = type.getElementType();
   unsigned bits = element.getIntOrFloatBitWidth();
-  auto word = [&](Value value) -> Value {
-    return NVVM::ShflOp::create(b, value.getType(), number(-1), value, number(distance), number(31),
-                                NVVM::ShflKind::bfly, UnitAttr());
-  };
   SmallVector<Value> moved;
   for (int64_t at = 0; at < type.getDimSize(0); ++at) {
     Value value = part(vector, at);

@@ -90,6 +90,8 @@ void SimtWriter::writeBlock(Block &block) {
       scatter(store);
     else if (auto update = dyn_cast<AtomicRMWScatterOp>(op))
       scatter(update);
+    else if (auto scan = dyn_cast<vector::ScanOp>(op))
+      this->scan(scan);
     else if (auto reduce = dyn_cast<TileReduceOp>(op))
       held[reduce.getResult()] = isFirstOfTwo(reduce) ? Chunks() : this->reduce(reduce);
     else if (isa<vector::StepOp, InitTileOp, PrefetchTileOp, vector::ExtractOp>(op))
@@ -189,7 +191,7 @@ void SimtWriter::writeByElement(Operation *op) {
     return;
   }
   if (auto steps = dyn_cast<vector::ShapeCastOp>(op)) {
-    held[result] = indices(steps);
+    held[result] = isOfScan(steps) ? chunksOf(steps.getSource()) : indices(steps);
     return;
   }
   DenseElementsAttr constant;

@@ -71,7 +71,17 @@ private:
   mlir::Value fromStride(mlir::Value values, int64_t stride);
   Chunks throughMemory(TileReduceOp reduce, const Chunks &own, bool rows, bool columns);
   mlir::Value shuffle(mlir::Value vector, int64_t distance);
+  /// The vector that `word` makes of each word of 32 bits.
+  mlir::Value inWords(mlir::Value vector, llvm::function_ref<mlir::Value(mlir::Value)> word);
   mlir::Value placeInShared(mlir::Value number, mlir::VectorType type);
+
+  // SimtScans.cpp: what threads exchange, in order.
+  struct ScanShape;
+  void scan(mlir::vector::ScanOp scan);
+  mlir::Value fromLane(mlir::Value value, mlir::Value lane, mlir::NVVM::ShflKind how);
+  mlir::Value scanLanes(mlir::Value value, int64_t lanes);
+  llvm::SmallVector<mlir::Value> beforeParts(llvm::ArrayRef<mlir::Value> totals, size_t first,
+                                             mlir::Value start, const ScanShape &shape);
 
   const SimtPlan &plan;
   mlir::gpu::GPUFuncOp kernel;

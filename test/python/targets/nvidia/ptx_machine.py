@@ -338,6 +338,8 @@ class Workgroup:
             source = lanes ^ other
         elif "idx" in suffixes:
             source = lanes // 32 * 32 + other
+        elif "up" in suffixes:
+            source = np.where(lanes % 32 >= other, lanes - other, lanes)
         else:
             raise NotImplementedError("shfl." + ".".join(suffixes))
         self.put(operands[0].split("|")[0], self.bits(operands[1])[source % self.count])
