@@ -36,7 +36,8 @@ void *xetileCudaBegin(int64_t *slot, const char *ptx, const char *name, int64_t 
     return nullptr;
   return guarded<void *>(nullptr, [&]() -> void * {
     const Driver &found = driver();
-    return new Launch(found, findFunction(found, slot, ptx, name, sharedBytes), name, sharedBytes);
+    void *function = findFunction(found, slot, ptx, name, sharedBytes);
+    return Launch::begin(found, function, name, sharedBytes).release();
   });
 }
 
@@ -98,9 +99,12 @@ void xetileCudaDraw(void *launch) {
 }
 
 void xetileCudaLaunch(void *launch, int64_t x, int64_t y, int64_t z, int64_t threads) {
+  if (!launch)
+    return;
   std::unique_ptr<Launch> owned(launchOf(launch));
-  if (launch && !errorPending())
+  if (!errorPending())
     guarded([&] { owned->run(x, y, z, threads); });
+  Launch::end(std::move(owned));
 }
 
 void *xetileCudaSetStream(void *stream) {

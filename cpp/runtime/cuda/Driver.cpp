@@ -6,6 +6,7 @@
 
 #include "../Errors.h"
 
+#include <atomic>
 #include <cstdlib>
 #include <dlfcn.h>
 #include <mutex>
@@ -106,10 +107,12 @@ void ensureContext() {
 } // namespace
 
 const Driver &driver() {
-  {
+  static std::atomic<bool> isOpen{false};
+  if (!isOpen.load(std::memory_order_acquire)) {
     std::lock_guard<std::mutex> lock(driverMutex());
     if (!library)
       open();
+    isOpen.store(true, std::memory_order_release);
   }
   ensureContext();
   return functions;

@@ -81,11 +81,21 @@ struct KnownMap {
   TensorMap map;
 };
 
+/// The place of a map, maybe one that is another's by now: of a few that its facts lead to.
 KnownMap &placeOf(const MapFacts &facts) {
-  constexpr size_t kKnown = 64;
-  static thread_local std::array<KnownMap, kKnown> known{};
+  constexpr size_t kSets = 32, kWays = 4, kShift = 59;
+  constexpr uint64_t kOdd = 0x9E3779B97F4A7C15; // its high bits depend on all bits
+  struct Set {
+    std::array<KnownMap, kWays> maps;
+    size_t next;
+  };
+  static thread_local std::array<Set, kSets> known{};
   uint64_t hash = facts.start / kAlign + static_cast<uint64_t>(facts.outer * 7 + facts.inner * 3);
-  return known[(hash ^ (hash >> 7) ^ (hash >> 17)) % kKnown];
+  Set &set = known[hash * kOdd >> kShift];
+  for (KnownMap &map : set.maps)
+    if (map.facts == facts)
+      return map;
+  return set.maps[set.next++ % kWays];
 }
 
 } // namespace
@@ -102,9 +112,39 @@ bool isOnDevice(const Driver &driver, int64_t address) {
          (!driver.pointerGetAttribute(&managed, kManaged, pointer) && managed);
 }
 
-Launch::~Launch() {
+/// Of this thread, between launches.
+static std::unique_ptr<Launch> &spare() {
+  static thread_local std::unique_ptr<Launch> launch;
+  return launch;
+}
+
+std::unique_ptr<Launch> Launch::begin(const Driver &driver, void *function, const char *name,
+                                      int64_t sharedBytes) {
+  std::unique_ptr<Launch> launch = std::move(spare());
+  if (!launch)
+    launch.reset(new Launch(driver));
+  launch->function = function;
+  launch->name = name;
+  launch->sharedBytes = sharedBytes;
+  launch->walks = launch->draws = false;
+  launch->arguments.clear();
+  launch->values.clear();
+  launch->maps.clear();
+  launch->parameters.clear();
+  return launch;
+}
+
+void Launch::end(std::unique_ptr<Launch> launch) {
+  launch->freeCopies();
+  spare() = std::move(launch);
+}
+
+Launch::~Launch() { freeCopies(); }
+
+void Launch::freeCopies() {
   for (const Copy &copy : copies)
     driver.memFree(copy.device);
+  copies.clear();
 }
 
 DevicePointer Launch::onDevice(const Matrix &matrix) {
@@ -115,12 +155,11 @@ DevicePointer Launch::onDevice(const Matrix &matrix) {
   Copy copy{reinterpret_cast<void *>(matrix.address + first * matrix.bytes), 0, bytes,
             (matrix.access & 2) != 0};
   check(driver, driver.memAlloc(&copy.device, std::max(bytes, kLeastBytes)),
-        "allocating " + std::to_string(bytes) + " bytes on the GPU for an argument of '" + name +
-            "'");
+        "allocating " + std::to_string(bytes) + " bytes on the GPU for an argument of " + quoted());
   copies.push_back(copy);
   if (bytes)
     check(driver, driver.memcpyToDevice(copy.device, copy.host, bytes),
-          "copying an argument of '" + name + "' to the GPU");
+          "copying an argument of " + quoted() + " to the GPU");
   return copy.device - static_cast<DevicePointer>(isEmpty(matrix) ? 0 : first * matrix.bytes);
 }
 
@@ -144,13 +183,13 @@ void Launch::addMap(int64_t argument, int64_t kind, int64_t inner, int64_t outer
                     int64_t outerDim) {
   if (argument < 0 || argument >= static_cast<int64_t>(arguments.size()) || outerDim < 1 ||
       arguments[argument].matrix.rank <= outerDim)
-    throw Error("a tensor map of the kernel '" + name + "' is of argument " +
+    throw Error("a tensor map of the kernel " + quoted() + " is of argument " +
                 std::to_string(argument) +
                 ", which is no matrix. Host code and kernel must come "
                 "from one compilation");
   const Matrix &matrix = arguments[argument].matrix;
   auto which = [&] {
-    return "argument " + std::to_string(argument) + " of the kernel '" + name + "'";
+    return "argument " + std::to_string(argument) + " of the kernel " + quoted();
   };
   DevicePointer start = arguments[argument].base + matrix.offset * matrix.bytes;
   auto last = static_cast<size_t>(matrix.rank - 1);
@@ -191,11 +230,11 @@ void Launch::addMap(int64_t argument, int64_t kind, int64_t inner, int64_t outer
 
 void Launch::checkAligned(int64_t argument, int64_t bytes) const {
   if (argument < 0 || argument >= static_cast<int64_t>(arguments.size()) || bytes <= 0)
-    throw Error("the kernel '" + name + "' has no argument " + std::to_string(argument));
+    throw Error("the kernel " + quoted() + " has no argument " + std::to_string(argument));
   const Argument &found = arguments[argument];
   auto start = static_cast<int64_t>(found.base) + found.matrix.offset * found.matrix.bytes;
   if (start % bytes)
-    throw Error("argument " + std::to_string(argument) + " of the kernel '" + name + "' begins " +
+    throw Error("argument " + std::to_string(argument) + " of the kernel " + quoted() + " begins " +
                 std::to_string(start % bytes) + " bytes behind a multiple of " +
                 std::to_string(bytes) + "; expected such a multiple: copy the array");
 }
@@ -204,11 +243,9 @@ void Launch::run(int64_t x, int64_t y, int64_t z, int64_t threads) {
   if (x == 0 || y == 0 || z == 0)
     return;
   if (x < 0 || x > kMaxX || y < 0 || y > kMaxYZ || z < 0 || z > kMaxYZ)
-    throw Error("the kernel '" + name + "' was launched on a grid of " + std::to_string(x) + " x " +
-                std::to_string(y) + " x " + std::to_string(z) +
+    throw Error("the kernel " + quoted() + " was launched on a grid of " + std::to_string(x) +
+                " x " + std::to_string(y) + " x " + std::to_string(z) +
                 " workgroups; expected at most 2147483647 x 65535 x 65535: use larger tiles");
-  std::vector<void *> parameters;
-  parameters.reserve(values.size() + maps.size());
   for (int64_t &value : values)
     parameters.push_back(&value);
   for (TensorMap &map : maps)
@@ -219,7 +256,7 @@ void Launch::run(int64_t x, int64_t y, int64_t z, int64_t threads) {
   } grid = {{static_cast<int32_t>(x), static_cast<int32_t>(y), static_cast<int32_t>(z), 0}, 0};
   if (walks) {
     if (x * y > kMaxX / z)
-      throw Error("the kernel '" + name + "' walks over " + std::to_string(x) + " x " +
+      throw Error("the kernel " + quoted() + " walks over " + std::to_string(x) + " x " +
                   std::to_string(y) + " x " + std::to_string(z) +
                   " tiles; expected at most 2147483647: use larger tiles");
     if (draws)
@@ -233,18 +270,18 @@ void Launch::run(int64_t x, int64_t y, int64_t z, int64_t threads) {
                                       1, static_cast<unsigned>(sharedBytes), currentStream(),
                                       parameters.data(), nullptr);
   if (result)
-    fail(driver, result, "launching the kernel '" + name + "'");
+    fail(driver, result, "launching the kernel " + quoted());
   copyBack();
 }
 
 void Launch::copyBack() {
   if (copies.empty())
     return;
-  check(driver, driver.ctxSynchronize(), "running the kernel '" + name + "'");
+  check(driver, driver.ctxSynchronize(), "running the kernel " + quoted());
   for (const Copy &copy : copies)
     if (copy.isWritten && copy.bytes)
       check(driver, driver.memcpyToHost(copy.host, copy.device, copy.bytes),
-            "copying a result of '" + name + "' from the GPU");
+            "copying a result of " + quoted() + " from the GPU");
 }
 
 } // namespace xetile::runtime::cuda

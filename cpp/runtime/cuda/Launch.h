@@ -7,8 +7,8 @@
 #include "Driver.h"
 
 #include <array>
-#include <deque>
 #include <map>
+#include <memory>
 #include <vector>
 
 namespace xetile::runtime::cuda {
@@ -28,8 +28,12 @@ struct Matrix {
 
 class Launch {
 public:
-  Launch(const Driver &driver, void *function, std::string name, int64_t sharedBytes)
-      : driver(driver), function(function), name(std::move(name)), sharedBytes(sharedBytes) {}
+  /// The launch of a kernel whose name stays. A thread's launches are made in the memory of the one
+  /// before: a call takes no other.
+  static std::unique_ptr<Launch> begin(const Driver &driver, void *function, const char *name,
+                                       int64_t sharedBytes);
+  /// Frees copies on the device.
+  static void end(std::unique_ptr<Launch> launch);
   ~Launch();
   Launch(const Launch &) = delete;
   Launch &operator=(const Launch &) = delete;
@@ -55,16 +59,21 @@ private:
     size_t bytes;
     bool isWritten;
   };
+  explicit Launch(const Driver &driver) : driver(driver) {}
   DevicePointer onDevice(const Matrix &matrix);
   void copyBack();
+  void freeCopies();
+  /// 'name', for messages.
+  std::string quoted() const { return "'" + std::string(name) + "'"; }
 
   const Driver &driver;
-  void *function;
-  std::string name;
-  int64_t sharedBytes;
+  void *function = nullptr;
+  const char *name = nullptr;
+  int64_t sharedBytes = 0;
   std::vector<Argument> arguments; // numbers have a place, too
-  std::deque<int64_t> values;      // addresses of elements stay
-  std::deque<TensorMap> maps;
+  std::vector<int64_t> values;
+  std::vector<TensorMap> maps;
+  std::vector<void *> parameters;
   std::vector<Copy> copies;
   bool walks = false; // over the grid, by fewer workgroups
   bool draws = false;

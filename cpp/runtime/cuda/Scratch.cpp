@@ -4,6 +4,7 @@
 // on the same stream, which begins with it when this one's kernels are done. Refused: sizes that
 // the device does not have, through Error.
 #include "Scratch.h"
+#include <atomic>
 #include <map>
 #include <mutex>
 #include <utility>
@@ -23,6 +24,7 @@ struct Pool {
   std::map<std::pair<void *, DevicePointer>, size_t> sizes; // of a context's memory
   std::map<Stream, DevicePointer> counters;
   std::map<DevicePointer, size_t> ranges; // of all memory: contexts share their addresses
+  std::atomic<bool> hasRanges{false};
 };
 
 Stream thisStream(const Driver &driver) {
@@ -55,6 +57,7 @@ DevicePointer takeScratch(const Driver &driver, size_t bytes) {
         "allocating " + std::to_string(bytes) + " bytes between kernels");
   all.sizes[{stream.first, memory}] = bytes;
   all.ranges[memory] = bytes;
+  all.hasRanges.store(true, std::memory_order_release);
   return memory;
 }
 
@@ -69,6 +72,8 @@ void giveScratch(const Driver &driver, DevicePointer memory) {
 
 bool isScratch(DevicePointer address) {
   Pool &all = pool();
+  if (!all.hasRanges.load(std::memory_order_acquire))
+    return false;
   std::lock_guard<std::mutex> lock(all.mutex);
   auto behind = all.ranges.upper_bound(address);
   if (behind == all.ranges.begin())

@@ -114,7 +114,20 @@ private:
     mlir::Value grown;
   };
   Followed followScores(const OnlineLoop &online, bool isFirst);
+  struct Overlap;
+  llvm::SmallVector<mlir::Value> withoutOutput(mlir::ValueRange all) const;
+  llvm::SmallVector<mlir::Value> beginOverlap(Turn turn, Overlap &overlap);
+  llvm::SmallVector<mlir::Value> overlapStep(const OnlineLoop &online, mlir::Value key,
+                                             mlir::ValueRange all, const Overlap &overlap);
   Turn attendOverlapped(Turn turn);
+
+  // OnlineUnseen.cpp: steps that no query of a warpgroup sees.
+  mlir::Value isThere();
+  mlir::Value endOfSeen(mlir::arith::CmpIOp compare, mlir::Value key);
+  mlir::Value endOfLoop(const OnlineLoop &online, mlir::Value from, mlir::Value end);
+  mlir::Value stepsOf(mlir::Value from, mlir::Value end);
+  mlir::Value stepsLeft(mlir::Value second, mlir::Value end, mlir::Value done);
+  Turn passUnseen(Turn turn, mlir::Value left);
 
   // OnlineTiles.cpp: tiles from a counter.
   mlir::Value placeOfTileNumber();
@@ -227,6 +240,8 @@ private:
   mlir::Value grid;       // of a kernel that walks over tiles: their numbers
   mlir::IRMapping copies; // of what a tile's place is computed of, for the warpgroup that loads
   mlir::IRMapping inStep; // of numbers of an attention's loop, for the step that is written
+  /// Numbers of rows and columns are those of a warpgroup's last query and a step's first key.
+  bool isFarthest = false;
   mlir::Value descriptorA, descriptorB;
   SplitOperand splitA, splitB;
   mlir::Type sumsType;

@@ -51,6 +51,7 @@ void KernelWriter::beginOnlineBarriers() {
   NVVM::MBarrierInitOp::create(b, barrierOfQueries(true), number(warpgroups), Value());
   NVVM::MBarrierInitOp::create(b, barrierThatIsOver(), number(1), Value());
   NVVM::MBarrierArriveOp::create(b, Type(), barrierThatIsOver(), Value());
+  LLVM::StoreOp::create(b, number(0), placeOfTileNumber());
 }
 
 //===----------------------------------------------------------------------===//
@@ -234,19 +235,27 @@ KernelWriter::Followed KernelWriter::followScores(const OnlineLoop &online, bool
   return made;
 }
 
-// Long: one order of products, waits and turns, which is read as a whole.
-/// Scores of a step are multiplied before the powers of the step before, which run while those of
-/// this step are computed. Between steps there are the powers, and the sums that they are added to.
-/// The first step is one of the last loop, which is right for any.
-KernelWriter::Turn KernelWriter::attendOverlapped(Turn turn) {
-  auto others = [&](ValueRange all) {
-    SmallVector<Value> rest(all);
-    rest.erase(rest.begin() + plan.output);
-    return rest;
-  };
-  Value first = firstKey();
+/// What the steps of an overlapped loop carry: the output, powers that are not multiplied yet, the
+/// rest but the output, the stage.
+struct KernelWriter::Overlap {
+  size_t numSums, numPowers;
+  ValueRange sums(ValueRange all) const { return all.take_front(numSums); }
+  ValueRange powers(ValueRange all) const { return all.slice(numSums, numPowers); }
+  ValueRange others(ValueRange all) const { return all.drop_front(numSums + numPowers); }
+};
+
+/// `all` but the output.
+SmallVector<Value> KernelWriter::withoutOutput(ValueRange all) const {
+  SmallVector<Value> rest(all);
+  rest.erase(rest.begin() + plan.output);
+  return rest;
+}
+
+/// Scores of the first step and powers of them: what the loops begin with. The step is one of the
+/// last loop, which is right for any.
+SmallVector<Value> KernelWriter::beginOverlap(Turn turn, Overlap &overlap) {
   const OnlineLoop &last = plan.online.back();
-  beginStep(last, first);
+  beginStep(last, firstKey());
   SmallVector<Value> firstOnes;
   for (Value init : plan.online.front().loop.getInitArgs())
     firstOnes.append(elementsOf(init));
@@ -260,58 +269,74 @@ KernelWriter::Turn KernelWriter::attendOverlapped(Turn turn) {
   Followed followed = followScores(last, /*isFirst=*/true);
   SmallVector<Value> carried =
       elementsOf(plan.isLazy ? last.loop.getRegionIterArg(plan.output) : Value(last.values.getC()));
-  size_t numSums = carried.size(), numPowers = followed.powers.size();
+  overlap = {carried.size(), followed.powers.size()};
   carried.append(followed.powers);
   carried.append(followed.others);
   carried.append({turn.stage, turn.phase});
-  Value second = add(first, plan.tiling.kStep);
+  return carried;
+}
 
+/// Scores of a step are multiplied before the powers of the step before, which run while those of
+/// this step are computed. Between steps there are the powers, and the sums that they are added to.
+SmallVector<Value> KernelWriter::overlapStep(const OnlineLoop &online, Value key, ValueRange all,
+                                             const Overlap &overlap) {
+  beginStep(online, key);
+  ValueRange rest =
+      holdAll(withoutOutput(ValueRange(online.loop.getRegionIterArgs())), overlap.others(all));
+  Turn previous{rest[0], rest[1]}, now = next(previous);
+  waitFor(barrierOfStage(StageBarrier::KeysFull, now.stage), now.phase);
+  waitForTurn();
+  SmallVector<Value> scores = multiplyScores(now.stage);
+  waitFor(barrierOfStage(StageBarrier::ValuesFull, previous.stage), previous.phase);
+  SmallVector<Value> onTheirWay =
+      multiplyPowers(overlap.powers(all), overlap.sums(all), previous.stage);
+  passTurn();
+  hold(online.scores.getResult(), landed(scores, 1));
+  releasePart(StageBarrier::KeysEmpty, now.stage);
+  Followed after = followScores(online, /*isFirst=*/false);
+  // Compilers move the wait for the powers above what is computed here, but not above a branch.
+  waitFor(barrierThatIsOver(), number(0));
+  // All that is carried goes through the wait, so that sums of rows are made before it, too.
+  onTheirWay.append(after.others);
+  SmallVector<Value> there = landed(onTheirWay, 0);
+  after.others.assign(there.begin() + int64_t(overlap.numSums), there.end());
+  hold(online.loop.getRegionIterArg(plan.output), ArrayRef(there).take_front(overlap.numSums));
+  releasePart(StageBarrier::ValuesEmpty, previous.stage);
+  SmallVector<Value> yielded = rescale(online, after.grown);
+  yielded.append(after.powers);
+  yielded.append(after.others);
+  yielded.append({now.stage, now.phase});
+  return yielded;
+}
+
+/// All steps that a query of this warpgroup sees, then those that others wait for.
+KernelWriter::Turn KernelWriter::attendOverlapped(Turn turn) {
+  Overlap overlap{};
+  SmallVector<Value> carried = beginOverlap(turn, overlap);
+  Value second = add(firstKey(), plan.tiling.kStep), done = number(0), end;
   for (const OnlineLoop &online : plan.online) {
     Value from = fromIndex(online.loop.getLowerBound());
     from = &online == &plan.online.front() ? second : b.createOrFold<arith::MaxSIOp>(from, second);
-    auto loop = scf::ForOp::create(b, from, fromIndex(online.loop.getUpperBound()),
-                                   number(plan.tiling.kStep), carried);
+    end = fromIndex(online.loop.getUpperBound());
+    Value own = endOfLoop(online, from, end);
+    done = b.createOrFold<arith::AddIOp>(done, stepsOf(from, own));
+    auto loop = scf::ForOp::create(b, from, own, number(plan.tiling.kStep), carried);
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToStart(loop.getBody());
-    beginStep(online, loop.getInductionVar());
-    ValueRange all = loop.getRegionIterArgs();
-    ValueRange sumsNow = all.take_front(numSums), rest = all.drop_front(numSums + numPowers);
-    rest = holdAll(others(ValueRange(online.loop.getRegionIterArgs())), rest);
-    Turn previous{rest[0], rest[1]}, now = next(previous);
-    waitFor(barrierOfStage(StageBarrier::KeysFull, now.stage), now.phase);
-    waitForTurn();
-    SmallVector<Value> scoresNow = multiplyScores(now.stage);
-    waitFor(barrierOfStage(StageBarrier::ValuesFull, previous.stage), previous.phase);
-    SmallVector<Value> onTheirWay =
-        multiplyPowers(all.drop_front(numSums).take_front(numPowers), sumsNow, previous.stage);
-    passTurn();
-    hold(online.scores.getResult(), landed(scoresNow, 1));
-    releasePart(StageBarrier::KeysEmpty, now.stage);
-    Followed after = followScores(online, /*isFirst=*/false);
-    // Compilers move the wait for the powers above what is computed here, but not above a branch.
-    waitFor(barrierThatIsOver(), number(0));
-    // All that is carried goes through the wait, so that sums of rows are made before it, too.
-    onTheirWay.append(after.others);
-    SmallVector<Value> there = landed(onTheirWay, 0);
-    after.others.assign(there.begin() + int64_t(numSums), there.end());
-    hold(online.loop.getRegionIterArg(plan.output), ArrayRef(there).take_front(numSums));
-    releasePart(StageBarrier::ValuesEmpty, previous.stage);
-    SmallVector<Value> yielded = rescale(online, after.grown);
-    yielded.append(after.powers);
-    yielded.append(after.others);
-    yielded.append({now.stage, now.phase});
-    scf::YieldOp::create(b, yielded);
+    scf::YieldOp::create(
+        b, overlapStep(online, loop.getInductionVar(), loop.getRegionIterArgs(), overlap));
     carried.assign(loop.result_begin(), loop.result_end());
   }
-  ValueRange all(carried), rest = all.drop_front(numSums + numPowers);
-  rest = holdAll(others(plan.loop.getResults()), rest);
-  Turn end{rest[0], rest[1]};
-  waitFor(barrierOfStage(StageBarrier::ValuesFull, end.stage), end.phase);
-  SmallVector<Value> onTheirWay = multiplyPowers(all.drop_front(numSums).take_front(numPowers),
-                                                 all.take_front(numSums), end.stage);
+  ValueRange all(carried);
+  ValueRange rest = holdAll(withoutOutput(plan.loop.getResults()), overlap.others(all));
+  Turn last{rest[0], rest[1]};
+  waitFor(barrierOfStage(StageBarrier::ValuesFull, last.stage), last.phase);
+  SmallVector<Value> onTheirWay =
+      multiplyPowers(overlap.powers(all), overlap.sums(all), last.stage);
   // Not before the product: descriptors would leave the uniform registers.
+  Value left = stepsLeft(second, end, done);
   releaseQueries();
   hold(plan.loop.getResult(plan.output), landed(onTheirWay, 0));
-  releasePart(StageBarrier::ValuesEmpty, end.stage);
-  return next(end);
+  releasePart(StageBarrier::ValuesEmpty, last.stage);
+  return passUnseen(next(last), left);
 }

@@ -31,6 +31,8 @@ static bool isPlace(Value value) {
 
 /// A row of a workgroup's tile that a thread has elements of.
 Value KernelWriter::ownRow(Place place) {
+  if (isFarthest)
+    return add(mul(warpgroup, plan.warpgroupRows()), plan.warpgroupRows() - 1);
   Value own = add(mul(warpgroup, plan.warpgroupRows()), mul(shiftRight(lane, 5), 16));
   own = add(own, bitAnd(shiftRight(lane, 2), 7));
   return add(own, place.block * kWgmmaM + place.half * 8);
@@ -38,6 +40,8 @@ Value KernelWriter::ownRow(Place place) {
 
 /// The first of two columns.
 Value KernelWriter::ownColumn(Place place) {
+  if (isFarthest)
+    return number(0);
   return add(shiftLeft(bitAnd(lane, 3), 1), place.column * 8);
 }
 

@@ -246,6 +246,7 @@ FailureOr<RingPlan> hopper::planOnline(gpu::GPUFuncOp kernel, ArrayRef<TileMmaOp
   bool isLazy = ring && ring.get("lazy") ? isWanted("lazy") : plan.tiling.workgroupN <= kGains;
   plan.isLazy = isLazy && canBeLazy(plan);
   plan.drawsTiles = isWanted("counter");
+  findUnseen(plan);
   return plan;
 }
 

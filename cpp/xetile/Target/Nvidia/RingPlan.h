@@ -3,6 +3,7 @@
 #ifndef XETILE_TARGET_NVIDIA_RINGPLAN_H
 #define XETILE_TARGET_NVIDIA_RINGPLAN_H
 
+#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "xetile/IR/RingAttrs.h"
@@ -44,6 +45,9 @@ struct OnlineLoop {
   // Handles of ops, whose accessors are none of const objects.
   mutable mlir::scf::ForOp loop;
   mutable TileMmaOp scores, values, rowSums;
+  /// Comparisons that hold for each score that counts, and which no query passes in later steps
+  /// where it doesn't in one: a step without such scores changes nothing.
+  llvm::SmallVector<mlir::arith::CmpIOp> ends;
 };
 
 struct RingPlan {
@@ -69,6 +73,8 @@ struct RingPlan {
   bool overlaps = false;
   /// The output is multiplied for a new maximum only where that is much larger.
   bool isLazy = false;
+  /// Queries that there are, where tiles have more and those beyond are not stored.
+  std::optional<int64_t> lastQueries;
   /// Workgroups draw tiles from a counter.
   bool drawsTiles = false;
   bool isOnline() const { return !online.empty(); }
@@ -127,6 +133,9 @@ mlir::LogicalResult findCarried(RingPlan &plan);
 bool canOverlap(const RingPlan &plan);
 /// True if the output and sums are used as their quotient alone, so that both may be multiples.
 bool canBeLazy(const RingPlan &plan);
+/// Finds steps that some warpgroups need not compute: behind a mask's end, of queries that are not
+/// there. Nothing where all compute all.
+void findUnseen(RingPlan &plan);
 /// All of a workgroup's shared memory: those of the ring, queries, results, barriers.
 int64_t onlineSharedBytes(const RingPlan &plan);
 /// How many steps ahead the loop's prefetches are, 0 without any. Emits an error at others.

@@ -123,3 +123,40 @@ def test_what_does_not_fit_is_told(place, call, message):
     printed, log = run(place, call)
     assert printed[0].startswith("error") and message in printed[0]
     assert not any(line.startswith("launch") for line in log)
+
+
+def test_maps_of_arrays_that_come_again_are_kept(place):
+    """Of A, B and two results, each once for many calls; of other arrays between them, too many to be kept, others."""
+    text = """
+other = new(M, N, dtype="float32")
+for _ in range(5):
+    tell(a, b, c, out=out)
+    tell(a, b, c, out=other)
+print("many")
+some = [new(M, N, dtype="float32") for _ in range(150)]
+for one in (*some, out):
+    tell(a, b, c, out=one)
+"""
+    printed, log = run(place, text)
+    assert [line for line in printed if line != "result True"] == ["many"]
+    launches = [index for index, line in enumerate(log) if line.startswith("launch")]
+    maps = [index for index, line in enumerate(log) if line.startswith("map")]
+    assert len(launches) == 10 + 151
+    assert sum(index < launches[9] for index in maps) == 4
+    assert sum(index > launches[9] for index in maps) >= 150
+
+
+def test_a_refused_call_leaves_nothing_to_the_next_one(place):
+    """Arguments and copies of one launch are not another's: of the refused one A is known, and B is misplaced."""
+    text = """
+misplaced = OnGpu(np.zeros(K * N * 2 + 256, np.uint8)[2:][: K * N * 2].view(np.float16).reshape(K, N))
+tell(a, misplaced, c, out=out)
+tell(a, b, c, out=out)
+"""
+    printed, log = run(place, text)
+    assert "expected such a multiple: copy the array" in printed[0] and printed[1] == "result True"
+    fresh = run(place, "tell(a, b, c, out=out)")[1]
+    assert [line for line in log if line.startswith("launch")] == [line for line in fresh if line.startswith("launch")]
+    assert len([line for line in log if line.startswith("map")]) == len(
+        [line for line in fresh if line.startswith("map")]
+    )
