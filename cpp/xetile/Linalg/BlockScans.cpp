@@ -19,25 +19,26 @@ using namespace xetile;
 
 namespace {
 
-/// Scans of so few elements are one block.
-constexpr int64_t kShortest = 32;
 /// Blocks whose sums are reduced for each block anew.
 constexpr int64_t kMostBlocks = 512;
 
-/// How long blocks are: at least and at most, and how many of them, of all rows, fill a machine.
+/// How long blocks are: at least and at most; how many of them, of all rows, fill a machine; scans
+/// of so few elements are one block.
 struct BlockSizes {
-  int64_t least, most, enough;
+  int64_t least, most, enough, shortest;
 };
 /// As many elements at most are combined one after the other, in 16 lanes of some hundred
 /// subgroups.
-constexpr BlockSizes kOfLanes = {16, 256, 8192};
+constexpr BlockSizes kOfLanes = {16, 256, 8192, 32};
 /// All of a workgroup scan a row of any length, if each multiprocessor has one: those of blocks
-/// would be read twice.
-constexpr BlockSizes kOfWorkgroups = {4096, int64_t(1) << 40, 128};
+/// would be read twice. A few steps take less time than two more kernels.
+constexpr BlockSizes kOfWorkgroups = {4096, int64_t(1) << 40, 128, 32768};
 
 /// Elements of a block: few where there are few rows, if possible a divisor of `extent`.
 int64_t chooseBlock(int64_t extent, int64_t rows, const BlockSizes &sizes) {
   int64_t block = sizes.most;
+  if (extent <= sizes.shortest)
+    return extent;
   if (block > extent) {
     if (rows >= sizes.enough)
       return extent;
@@ -286,7 +287,7 @@ struct BlockScans : xetile::impl::BlockScansBase<BlockScans> {
       std::optional<Scan> scan = Scan::match(op);
       if (!scan || op.hasDynamicShape() || op.hasIndexSemantics() || !scan->startsFromNeutral() ||
           !op.getMatchingIndexingMap(op.getDpsInitOperand(0)).isIdentity() ||
-          scan->type().getDimSize(scan->loop) <= kShortest || scan->type().getNumElements() == 0)
+          scan->type().getNumElements() == 0)
         continue;
       rewriter.setInsertionPoint(op);
       bool isOfLanes =

@@ -22,6 +22,25 @@ def SplitArgmax : Pass<"xetile-split-argmax"> {
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect"];
 }
 
+def PadScans : Pass<"xetile-pad-scans"> {
+  let summary = "Make exclusive scans one scan each, of an input with neutral elements before it";
+  let description = [{
+    Before:
+    ```mlir
+    %y:2 = linalg.generic {["parallel", "reduction"]} ins(%x : tensor<8x99xf32>) outs(%any, %zeros) { arith.addf }
+    %z = tensor.concat dim(1) %zero, %y#0 : (tensor<8x1xf32>, tensor<8x99xf32>) -> tensor<8x100xf32>
+    ```
+    After:
+    ```mlir
+    %padded = tensor.pad %x low[0, 1] high[0, 0] { tensor.yield 0.0 } : tensor<8x99xf32> to tensor<8x100xf32>
+    %z:2 = linalg.generic {["parallel", "reduction"]} ins(%padded) outs(%any, %zeros) { arith.addf }
+    ```
+    What is put before the scan is its neutral element, in one number for all of it. One kernel computes the same, of rows that
+    begin where those of the result do.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect"];
+}
+
 def BlockScans : Pass<"xetile-block-scans"> {
   let summary = "Scan long dimensions in blocks, all at once";
   let description = [{

@@ -11,7 +11,7 @@ from xetile.schedule.handles import Function, Handle
 def prepare(module: Module, target: str) -> Module:
     before = ("drop-empty-pieces", "elementwise-to-linalg", "expand-groups")
     behind = ("decompose-linalg", "drop-unit-reductions", "split-argmax", "inline-indices", "split-concats",
-              "slice-reshapes", "block-scans", "split-reductions", "fold-transposes")  # fmt: skip
+              "slice-reshapes", "pad-scans", "block-scans", "split-reductions", "fold-transposes")  # fmt: skip
     module = ops.apply_registered_pass(module, "inline", options={"default-pipeline": ""})
     for name in before:
         module = ops.apply_registered_pass(module, f"xetile-{name}")

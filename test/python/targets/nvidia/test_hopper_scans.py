@@ -89,6 +89,27 @@ def test_products_and_maxima(driver, tmp_path, rng, op, neutral, function):
     np.testing.assert_allclose(got, want, rtol=2**-23)
 
 
+@pytest.mark.parametrize("columns", [17, 1000, 4097])
+def test_an_exclusive_scan_is_one_kernel(driver, tmp_path, rng, columns):
+    """What is before a scan is read with it, and stored as wide as rows of the result are aligned."""
+    x = values(rng, (3, columns), "f32")
+    x[0, 5] = np.inf
+    text = payload((3, columns), 1, "f32").replace("func.func @f", "func.func private @scan")
+    wide = f"tensor<3x{columns + 1}xf32>"
+    text += f"""
+    func.func @f(%x: tensor<3x{columns}xf32>) -> {wide} {{
+      %first = arith.constant dense<0.0> : tensor<3x1xf32>
+      %y = call @scan(%x) : (tensor<3x{columns}xf32>) -> tensor<3x{columns}xf32>
+      %z = tensor.concat dim(1) %first, %y : (tensor<3x1xf32>, tensor<3x{columns}xf32>) -> {wide}
+      return %z : {wide}
+    }}"""
+    kernel = compiled(text, schedule="gpu_model", params={})
+    (got,) = on_this_cpu(kernel, driver, tmp_path, [x])
+    np.testing.assert_array_equal(got[:, 0], 0)
+    np.testing.assert_allclose(got[:, 1:], np.cumsum(x.astype(np.float64), -1), rtol=2**-24, atol=1e-12)
+    assert ptx_of(kernel).count(".visible .entry") == 1
+
+
 def test_specials_begin_where_they_stand(driver, tmp_path, rng):
     """Nothing before them is NaN, as a product with ones and zeros would make it."""
     x = values(rng, (4, 1000), "f32")
@@ -118,7 +139,7 @@ def test_a_long_row_has_all_threads_and_loads_of_16_bytes():
 
 
 def test_blocks_of_few_rows(driver, tmp_path, rng):
-    x = values(rng, (2, 20000), "f32")
+    x = values(rng, (1, 40000), "f32")
     (got,) = on_this_cpu(compiled(payload(x.shape, 1, "f32"), schedule="gpu_model", params={}), driver, tmp_path, [x])
     np.testing.assert_allclose(got, np.cumsum(x.astype(np.float64), -1), rtol=2**-24, atol=1e-12)
 

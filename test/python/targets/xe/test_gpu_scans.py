@@ -118,6 +118,28 @@ def launches(kernel):
     return re.findall(r"gpu.launch_func +@\w+::@(\w+)_kernel", kernel.stages["1-xetile-workgroup"])
 
 
+@pytest.mark.parametrize("target", ["pvc", "bmg"])
+@pytest.mark.parametrize("shape,dim", [((3, 17), 1), ((2, 1000), 1), ((40, 9), 0)], ids=str)
+def test_exclusive_scans_are_scans_of_what_is_padded(compile_kernel, rng, shape, dim, target):
+    """What is before a scan is one of its elements. What blocks read twice is stored with it."""
+    wide = tuple(size + (number == dim) for number, size in enumerate(shape))
+    first = tensor(tuple(1 if number == dim else size for number, size in enumerate(shape)), "f32")
+    body = scan("%s", "%x", shape, dim, "f32") + (
+        f"%first = arith.constant dense<0.0> : {first}\n%y = tensor.concat dim({dim}) %first, %s : "
+        f"({first}, {tensor(shape, 'f32')}) -> {tensor(wide, 'f32')}\n"
+    )
+    text = function([("%x", tensor(shape, "f32"))], [("%y", tensor(wide, "f32"))], body)
+    plain = program(wide, "f32", scan("%y", "%x", wide, dim, "f32"))
+    with ir.Context(), ir.Location.unknown():
+        kernel = compile_kernel(ir.Module.parse(text), schedule="gpu_model", target=target)
+        other = compile_kernel(ir.Module.parse(plain), schedule="gpu_model", target=target)
+    assert len(launches(kernel)) <= len(launches(other)) + (len(launches(other)) > 1)
+    x = rng.standard_normal(shape).astype(np.float32)
+    x[1, 2] = np.inf
+    want = np.insert(np.cumsum(x.astype(np.float64), dim), 0, 0, axis=dim)
+    np.testing.assert_allclose(kernel(x), want, rtol=2**-24, atol=1e-12)
+
+
 @pytest.mark.one_in(5)
 @pytest.mark.parametrize("name", OPS)
 @pytest.mark.parametrize("shape,dim", SHAPES, ids=str)
