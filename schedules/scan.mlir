@@ -30,7 +30,8 @@
 //
 // Parameters are knobs; what is left open is chosen (planScan in cpp/xetile/Schedule/Tiles/PlanScan.cpp):
 //   (1) Lanes are neighbours in memory, if the scanned dimension is not the last one; else the largest other dimension.
-//   (2) On sm_90a (chooseScan in cpp/xetile/Target/Nvidia/Hopper.cpp) a tile has 8192 elements where there are few rows, so
+//   (2) Tiles are scanned two at a time where that leaves none: what is loaded for the second does not wait for the first.
+//   (3) On sm_90a (chooseScan in cpp/xetile/Target/Nvidia/Hopper.cpp) a tile has 8192 elements where there are few rows, so
 //       that what is in flight covers memory's latency, else 4096; workgroup_n is a power of two.
 module attributes {transform.with_named_sequence} {
   transform.named_sequence private @tile_program(

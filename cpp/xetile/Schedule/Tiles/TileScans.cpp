@@ -76,6 +76,15 @@ LogicalResult TileWriter::inScan(Scan scan,
   return failed(done) ? failure() : success();
 }
 
+/// Reads what the body of `op` uses, so that it is there before anything is stored.
+LogicalResult TileWriter::readInputs(linalg::GenericOp op, ArrayRef<Place> loops) {
+  for (OpOperand *input : op.getDpsInputOperands())
+    if (op.payloadUsesValueFromOperand(input) && failed(read(op, *input, loops)))
+      return failure();
+  return success();
+}
+
+/// Two tiles at a time, where there are as many, so that the second one's loads do not wait.
 LogicalResult
 TileWriter::inTileScan(Scan scan, llvm::function_ref<SmallVector<Place>(Value, int64_t)> placesAt,
                        llvm::function_ref<LogicalResult()> write) {
@@ -87,27 +96,33 @@ TileWriter::inTileScan(Scan scan, llvm::function_ref<SmallVector<Place>(Value, i
   FailureOr<Value> start = read(op, *op.getDpsInitOperand(1), loopsOf(scan, first));
   if (failed(start))
     return failure();
+  Extent extent = extents.loopsOf(op)[scan.loop];
+  int64_t width = size(kColumns), tiles = llvm::divideCeil(extent.number, width) % 2 == 0 ? 2 : 1;
   auto step = [&](Value variable, Value last) -> FailureOr<Value> {
-    SmallVector<Place> places = placesAt(variable, 0);
-    FailureOr<Value> element = scalarCode(op, loopsOf(scan, places), scan.element);
-    if (failed(element))
-      return failure();
-    Type type = getElementTypeOrSelf(element->getType());
-    Value from = vector::ShapeCastOp::create(b, loc, VectorType::get({ends[kRows]}, type), last);
-    // Elements beyond the end are the last ones: what they are combined to is for nobody.
-    auto made = vector::ScanOp::create(b, loc, *scan.kind(), repeat(*element, shape), from,
-                                       /*reduction_dim=*/1, /*inclusive=*/true);
-    Value result = rounded(scan, made.getDest());
-    Key key{reinterpret_cast<int64_t>(op.getResult(0).getAsOpaquePointer()), 0};
-    append(key, places);
-    scopes.back()->known[key] = result;
-    if (failed(write()))
-      return failure();
-    return Value(vector::ShapeCastOp::create(b, loc, VectorType::get(ends, type),
-                                             made.getAccumulatedValue()));
+    for (int64_t tile = 0; tile < tiles; ++tile)
+      if (failed(readInputs(op, loopsOf(scan, placesAt(variable, tile * width)))))
+        return failure();
+    for (int64_t tile = 0; tile < tiles; ++tile) {
+      SmallVector<Place> places = placesAt(variable, tile * width);
+      FailureOr<Value> element = scalarCode(op, loopsOf(scan, places), scan.element);
+      if (failed(element))
+        return failure();
+      Type type = getElementTypeOrSelf(element->getType());
+      Value from = vector::ShapeCastOp::create(b, loc, VectorType::get({ends[kRows]}, type), last);
+      // Elements beyond the end are the last ones: what they are combined to is for nobody.
+      auto made = vector::ScanOp::create(b, loc, *scan.kind(), repeat(*element, shape), from,
+                                         /*reduction_dim=*/1, /*inclusive=*/true);
+      Key key{reinterpret_cast<int64_t>(op.getResult(0).getAsOpaquePointer()), 0};
+      append(key, places);
+      scopes.back()->known[key] = rounded(scan, made.getDest());
+      if (failed(write()))
+        return failure();
+      last = vector::ShapeCastOp::create(b, loc, VectorType::get(ends, type),
+                                         made.getAccumulatedValue());
+    }
+    return last;
   };
-  FailureOr<Value> done =
-      carry(extents.loopsOf(op)[scan.loop], size(kColumns), repeat(*start, ends), step);
+  FailureOr<Value> done = carry(extent, tiles * width, repeat(*start, ends), step);
   return failed(done) ? failure() : success();
 }
 

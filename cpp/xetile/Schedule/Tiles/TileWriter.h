@@ -358,6 +358,7 @@ private:
   mlir::Value sumInLanes(mlir::Value powers, mlir::Value sums);
 
   mlir::Value rounded(Scan &scan, mlir::Value combined);
+  mlir::LogicalResult readInputs(mlir::linalg::GenericOp op, llvm::ArrayRef<Place> loops);
 
   // Reductions element by element.
   struct Fold;

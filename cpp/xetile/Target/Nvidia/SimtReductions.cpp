@@ -44,20 +44,18 @@ Value SimtWriter::inWords(Value vector, llvm::function_ref<Value(Value)> word) {
       moved.push_back(word(value));
       continue;
     }
+    if (bits == 64) {
+      auto halves = VectorType::get({2}, b.getI32Type());
+      Value words = LLVM::BitcastOp::create(b, halves, value);
+      words = pack({word(part(words, 0)), word(part(words, 1))});
+      moved.push_back(LLVM::BitcastOp::create(b, element, words));
+      continue;
+    }
     Type whole = b.getIntegerType(bits);
     if (!isa<IntegerType>(element))
       value = arith::BitcastOp::create(b, whole, value);
-    if (bits < 32) {
-      value = word(arith::ExtUIOp::create(b, b.getI32Type(), value));
-      value = arith::TruncIOp::create(b, whole, value);
-    } else {
-      Value low = arith::TruncIOp::create(b, b.getI32Type(), value);
-      Value high =
-          arith::TruncIOp::create(b, b.getI32Type(), arith::ShRUIOp::create(b, value, wide(32)));
-      low = arith::ExtUIOp::create(b, whole, word(low));
-      high = arith::ShLIOp::create(b, arith::ExtUIOp::create(b, whole, word(high)), wide(32));
-      value = arith::OrIOp::create(b, low, high);
-    }
+    value = word(arith::ExtUIOp::create(b, b.getI32Type(), value));
+    value = arith::TruncIOp::create(b, whole, value);
     if (!isa<IntegerType>(element))
       value = arith::BitcastOp::create(b, element, value);
     moved.push_back(value);

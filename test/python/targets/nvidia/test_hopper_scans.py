@@ -55,7 +55,8 @@ def values(rng, shape, dtype) -> np.ndarray:
 
 @pytest.mark.parametrize("schedule", ["scan", "gpu_model"])
 @pytest.mark.parametrize(
-    "shape", [(1,), (17,), (4097,), (3, 1), (5, 17), (3, 1000), (2, 4097), (9, 64), (40, 8), (2, 8192), (2, 3, 20)]
+    "shape",
+    [(1,), (17,), (4097,), (3, 1), (5, 17), (3, 1000), (2, 4097), (9, 64), (40, 8), (2, 8192), (2, 3, 20), (1, 30000)],
 )
 def test_sums_of_rows_of_any_length(driver, tmp_path, rng, shape, schedule):
     x = values(rng, shape, "f32")
@@ -123,7 +124,7 @@ def test_specials_begin_where_they_stand(driver, tmp_path, rng):
 def test_what_a_row_ends_with_goes_on_in_the_next_tile(driver, tmp_path, rng):
     x = values(rng, (2, 1200), "f32")
     kernel = compiled(payload(x.shape, 1, "f32"), schedule="scan", params={"workgroup_m": 1, "workgroup_n": 512})
-    assert "step %c512" in kernel.stages["1-xetile-workgroup"]
+    assert "step %c512" in kernel.stages["1-xetile-workgroup"]  # three tiles are one at a time
     (got,) = on_this_cpu(kernel, driver, tmp_path, [x])
     np.testing.assert_allclose(got, np.cumsum(x.astype(np.float64), -1), rtol=2**-24, atol=1e-12)
 
@@ -133,9 +134,11 @@ def test_a_long_row_has_all_threads_and_loads_of_16_bytes():
     kernel = compiled(payload((128, 32768), 1, "f32"), schedule="gpu_model", params={})
     ptx = ptx_of(kernel)
     assert ptx.count(".visible .entry") == 1 and ".reqntid 512" in ptx
-    assert len(re.findall(r"ld\.global\.v4", ptx)) == len(re.findall(r"st\.global\.v4", ptx)) == 4
+    assert len(re.findall(r"ld\.global\.v4", ptx)) == len(re.findall(r"st\.global\.v4", ptx)) == 8
     assert not re.search(r"[sl][td]\.global\.[bf]32", ptx)
-    assert len(re.findall(r"bar\.sync", ptx)) == 2
+    assert len(re.findall(r"bar\.sync", ptx)) == 4
+    # Two tiles are on their way before the first is scanned.
+    assert "bar.sync" not in ptx[ptx.index("ld.global") : ptx.rindex("ld.global")]
 
 
 def test_blocks_of_few_rows(driver, tmp_path, rng):
