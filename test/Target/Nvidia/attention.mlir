@@ -3,7 +3,7 @@
 // RUN: sed s/x64x/x128x/g %s | xetile-opt --pass-pipeline="builtin.module(xetile-compile{target=sm_90a schedule=%schedules/attention.mlir to=2-ring set=workgroup_m=128,subgroups_m=2,keys=128})" | FileCheck %s --check-prefix=RING
 // RUN: sed s/x64x/x128x/g %s | xetile-opt --pass-pipeline="builtin.module(xetile-compile{target=sm_90a schedule=%schedules/attention.mlir to=2-ring set=workgroup_m=128,subgroups_m=2,keys=128},gpu.module(convert-xetile-to-nvvm,canonicalize))" | FileCheck %s --check-prefix=NVVM
 // RUN: xetile-opt %s --pass-pipeline="builtin.module(xetile-compile{target=sm_90a schedule=%schedules/attention.mlir to=2-ring overlap=false counter=false set=workgroup_m=128,subgroups_m=2,keys=128},gpu.module(convert-xetile-to-nvvm,canonicalize))" | FileCheck %s --check-prefix=ORDER
-// RUN: xetile-opt %s --pass-pipeline="builtin.module(xetile-compile{target=sm_90a schedule=%schedules/attention.mlir to=2-ring set=workgroup_m=192,subgroups_m=3,keys=128},gpu.module(convert-xetile-to-nvvm,canonicalize))" | FileCheck %s --check-prefix=LAZY
+// RUN: xetile-opt %s --pass-pipeline="builtin.module(xetile-compile{target=sm_90a schedule=%schedules/attention.mlir to=2-ring lazy=true set=workgroup_m=192,subgroups_m=3,keys=128},gpu.module(convert-xetile-to-nvvm,canonicalize))" | FileCheck %s --check-prefix=LAZY
 // RUN: xetile-opt %s --pass-pipeline="builtin.module(xetile-compile{target=sm_90a schedule=%schedules/attention.mlir to=4-ptx set=workgroup_m=128,subgroups_m=2,keys=128})" | FileCheck %s --check-prefix=PTX
 
 // 128 keys and values of 128 elements a stage; beside two of them 128 queries, buffers of results, four barriers for each stage, two
