@@ -21,6 +21,8 @@
 //       (gpu_model.mlir makes products of f32 of its matrices of windows for chips that gain by it: convolutions_to_products.)
 //   (2) Channels that come first are no columns of memory: each element of the result is a sum along loops there.
 //       (gpu_model.mlir gives images and filters channels that are last, for Intel's GPUs: xetile-channels-last.)
+//   (3) On sm_90a the tile has filters and a row of the image, where that comes last: 8 x 256, of which a thread has 8 x 2,
+//       so that what it loads serves several (PlanConvolution.cpp). So are those of fewer than 16 filters and long rows.
 module attributes {transform.with_named_sequence} {
   transform.named_sequence private @tile_program(
       !transform.any_op {transform.consumed}, !transform.param<i64> {transform.readonly},

@@ -19,6 +19,9 @@ struct MatmulProblem {
   int64_t batches = 1;
   /// Of f32: not rounded to tf32.
   bool isExact = false;
+  /// Of a convolution: places in a row of the image, where these are side by side in its result; 0
+  /// for others.
+  int64_t imageRow = 0;
 };
 
 /// A workgroup computes workgroupM x workgroupN of C by subgroupsM x subgroupsN subgroups, in steps

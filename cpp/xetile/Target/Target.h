@@ -81,6 +81,10 @@ struct Target {
   /// many rows that are scanned; null where lanes walk over rows, as on Intel's GPUs.
   std::function<std::array<int64_t, 2>(int64_t rows, int64_t columns)> chooseScan;
 
+  /// The filters and columns of a workgroup's tile of a convolution that its threads compute; null
+  /// where the rules for Intel's GPUs hold.
+  std::function<std::array<int64_t, 2>(int64_t filters, int64_t columns)> chooseConvolution;
+
   /// True if it gains by multiplying f32 exactly on its matrix unit, in tiles; null where there is
   /// no such way.
   std::function<bool(const MatmulProblem &)> multipliesF32;

@@ -176,16 +176,21 @@ std::optional<MatmulProblem> productOf(linalg::LinalgOp convolution) {
                            count({dims->inputChannel, dims->filterLoop}), 32, /*byElements=*/true};
   problem.batches = count({dims->batch, dims->depth});
   problem.isExact = true;
+  AffineMap output = convolution.getMatchingIndexingMap(convolution.getDpsInitOperand(0));
+  if (auto last = dyn_cast<AffineDimExpr>(output.getResults().back());
+      last && llvm::is_contained(dims->outputImage, last.getPosition()))
+    problem.imageRow = extents[last.getPosition()];
   return problem;
 }
 
 bool Unfolding::gains() {
   MatmulProblem problem = *productOf(op); // of sizes that are known
+  if (!target.multipliesF32(problem))
+    return false;
   if (window.operand == 0)
     std::swap(problem.m, problem.n);
   Type f32 = b.getF32Type();
-  return target.multipliesF32(problem) &&
-         !target.checkTiling(target.chooseTiling(problem, {}), f32, f32) &&
+  return !target.checkTiling(target.chooseTiling(problem, {}), f32, f32) &&
          llvm::all_of(func.getResultTypes(), [&](Type type) {
            return target.storesOfProducts(getElementTypeOrSelf(type));
          });

@@ -314,6 +314,8 @@ TilePlan planTiles(ArrayRef<Value> results, TileSizes &sizes, std::array<int64_t
   TilePlan best;
   if (!given && planFolded(results, sizes, best))
     return best;
+  if (std::optional<TilePlan> plan = given ? std::nullopt : planConvolution(results, sizes, target))
+    return *plan;
   Probe chosen = choosePlan(results, sizes, /*multiplies=*/true, best);
   // Other reductions have tiles of their own.
   if (chosen.multiplies && (chosen.reduced[kRows] > 0 || chosen.reduced[kColumns] > 0))

@@ -95,6 +95,11 @@ TilePlan planTiles(llvm::ArrayRef<mlir::Value> results, TileSizes &sizes,
                    std::array<int64_t, 2> tile, std::array<int64_t, 2> layout,
                    const Target *target = nullptr);
 
+/// The tile for results that are a convolution's, element by element, where `target` has tiles of
+/// filters and a row of the image for it; none for others.
+std::optional<TilePlan> planConvolution(llvm::ArrayRef<mlir::Value> results, TileSizes &sizes,
+                                        const Target *target);
+
 /// The tile and the subgroups for a product of powers, of `rows` and `columns`; nothing else of the
 /// plan. True for `computes`: queries or keys are computed in the kernel, which takes registers.
 TilePlan planAttention(int64_t rows, int64_t columns, bool computes = false);

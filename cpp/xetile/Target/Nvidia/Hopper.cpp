@@ -158,9 +158,13 @@ Problem hopper::checkSplit(const MatmulTiling &tiling) {
 }
 
 bool hopper::gainsBySplitting(const MatmulProblem &problem) {
-  constexpr int64_t kFewest = 8, kFewestK = 16, kFewestProducts = int64_t(1) << 17;
+  constexpr int64_t kFewest = 8, kFewestFilters = 16, kLongRow = 32, kFewestK = 16,
+                    kFewestProducts = int64_t(1) << 17;
   auto isBelow = [](int64_t size, int64_t least) { return size >= 0 && size < least; };
-  if (isBelow(problem.m, kFewest) || isBelow(problem.n, kFewest) || isBelow(problem.k, kFewestK))
+  // Of few filters an image's elements are loaded for each window, one by one, and used a few
+  // times; threads that have places of a long row load less.
+  int64_t fewest = problem.imageRow >= kLongRow ? kFewestFilters : kFewest;
+  if (isBelow(problem.m, fewest) || isBelow(problem.n, kFewest) || isBelow(problem.k, kFewestK))
     return false;
   bool isKnown = problem.m >= 0 && problem.n >= 0 && problem.k >= 0 && problem.batches >= 0;
   return !isKnown || problem.m * problem.n * problem.k * problem.batches >= kFewestProducts;
@@ -245,6 +249,16 @@ std::array<int64_t, 2> hopper::chooseScan(int64_t rows, int64_t columns) {
          llvm::divideCeil(rows, elements / width) < 2 * kMultiprocessors)
     elements /= 2;
   return {elements / width, width};
+}
+
+std::array<int64_t, 2> hopper::chooseConvolution(int64_t filters, int64_t columns) {
+  // 128 threads of 16 elements each: 8 filters of two places.
+  constexpr int64_t kElements = 2048, kWidest = 256, kNarrowest = 32, kMostFilters = 16;
+  int64_t width = kWidest;
+  while (width > kNarrowest && int64_t(llvm::alignTo(columns, width)) * 8 > columns * 9)
+    width /= 2;
+  auto height = int64_t(llvm::PowerOf2Ceil(uint64_t(std::max<int64_t>(filters, 1))));
+  return {std::min({height, kElements / width, kMostFilters}), width};
 }
 
 int64_t hopper::chooseParts(const MatmulProblem &problem, const MatmulTiling &given) {

@@ -70,6 +70,8 @@ std::array<int64_t, 2> chooseElementwise(int64_t rows, int64_t columns, int64_t 
 
 /// The tile that a workgroup scans at a time.
 std::array<int64_t, 2> chooseScan(int64_t rows, int64_t columns);
+/// The tile of a convolution that threads compute, of filters and a row of the image.
+std::array<int64_t, 2> chooseConvolution(int64_t filters, int64_t columns);
 /// Why kernels of such tiles do not compute it.
 Problem checkAttention(const AttentionProblem &problem);
 

@@ -172,6 +172,7 @@ void xetile::registerNvidiaTarget() {
   target.checkAttention = hopper::checkAttention;
   target.chooseElementwise = hopper::chooseElementwise;
   target.chooseScan = hopper::chooseScan;
+  target.chooseConvolution = hopper::chooseConvolution;
   target.multipliesF32 = hopper::gainsBySplitting;
   target.storesOfProducts = hopper::isStored;
   target.levels = {

@@ -191,6 +191,10 @@ SimtWriter::Chunks SimtWriter::load(LoadTileOp load) {
                                             : cast<TypedAttr>(b.getZeroAttr(element));
   Chunks made;
   for (size_t chunk = 0; chunk < size_t(plan.chunks()); ++chunk) {
+    if (size_t first = firstOfSame(type, chunk); first != chunk) {
+      made.push_back(made[first]);
+      continue;
+    }
     std::pair<Value, Value> place = placeOf(where, chunk);
     Value row = place.first, column = place.second;
     Value inRows = both(b, b.getLoc(), isWithin(where, row, 0, 0), hasChunk(chunk));
@@ -310,6 +314,10 @@ SimtWriter::Chunks SimtWriter::gather(LoadGatherOp load) {
   Chunks indices = chunksOf(init.getIndices()), masks = chunksOf(load.getMask()), made;
   int64_t bytes = std::max<int64_t>(type.getElementTypeBitWidth() / 8, 1);
   for (size_t chunk = 0; chunk < indices.size(); ++chunk) {
+    if (size_t first = firstOfSame(type, chunk); first != chunk) {
+      made.push_back(made[first]);
+      continue;
+    }
     SmallVector<Value> elements;
     for (int64_t at = 0; at < (type.getDimSize(1) == 1 ? 1 : plan.width); ++at)
       elements.push_back(choose(

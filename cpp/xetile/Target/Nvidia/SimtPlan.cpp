@@ -163,6 +163,23 @@ LogicalResult findTile(gpu::GPUFuncOp kernel, SimtPlan &plan, int64_t &narrowest
   });
 }
 
+/// What the plan says of it; kernels that reduce have not.
+bool sharesLoads(gpu::GPUFuncOp kernel, const SimtPlan &plan) {
+  bool ofRows = false, ofColumns = false;
+  auto count = [&](VectorType type) {
+    ofRows |= plan.rows > 1 && type.getDimSize(0) == plan.rows && type.getDimSize(1) == 1;
+    ofColumns |= plan.columns > 1 && type.getDimSize(0) == 1 && type.getDimSize(1) == plan.columns;
+  };
+  WalkResult reduces = kernel.walk([&](Operation *op) {
+    if (auto load = dyn_cast<LoadTileOp>(op); load && !isSliced(load))
+      count(cast<VectorType>(load.getValue().getType()));
+    if (auto load = dyn_cast<LoadGatherOp>(op))
+      count(cast<VectorType>(load.getValue().getType()));
+    return isa<TileReduceOp, vector::ScanOp>(op) ? WalkResult::interrupt() : WalkResult::advance();
+  });
+  return ofRows && ofColumns && !reduces.wasInterrupted();
+}
+
 /// Elements of a chunk that one access takes in all tiles of memory. What is read or written one by
 /// one is coalesced where neighbours of a row belong to neighbouring threads. Scans exchange less
 /// of wider chunks: caches serve what they read one by one.
@@ -199,6 +216,19 @@ int64_t copyBytes(LoadTileOp load) {
 }
 
 } // namespace
+
+int64_t SimtPlan::firstOfSame(int64_t at, bool oneRow, bool oneColumn) const {
+  if (!isEven())
+    return at;
+  if (oneRow && oneColumn)
+    return 0;
+  // Chunks beside one another in a row, before the next one.
+  int64_t inRow = std::max<int64_t>(chunksOfRow() / threads, 1);
+  bool isRegular = chunksOfRow() % threads == 0;
+  if (oneRow)
+    return isRegular || threads % chunksOfRow() == 0 ? at % inRow : at;
+  return oneColumn && isRegular ? at / inRow * inRow : at;
+}
 
 bool hopper::isSliced(LoadTileOp load) {
   return !load->use_empty() && llvm::all_of(load->getUsers(), [](Operation *user) {
@@ -306,7 +336,9 @@ FailureOr<SimtPlan> hopper::planSimt(gpu::GPUFuncOp kernel) {
     plan.width /= 2;
   plan.width = widthInMemory(kernel, plan);
   int64_t all = plan.allChunks();
-  int64_t chunks = std::clamp<int64_t>(kElementsOfThread / plan.width, 1, kMostChunks);
+  plan.sharesLoads = sharesLoads(kernel, plan);
+  int64_t most = plan.sharesLoads ? kElementsOfThread : kMostChunks;
+  int64_t chunks = std::clamp<int64_t>(kElementsOfThread / plan.width, 1, most);
   while (plan.threads < kMostThreads && all % (2 * plan.threads) == 0 &&
          2 * plan.threads * chunks <= all)
     plan.threads *= 2;

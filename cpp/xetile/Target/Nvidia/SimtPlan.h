@@ -20,6 +20,9 @@ std::optional<mlir::LLVM::AtomicBinOp> atomicOf(mlir::arith::AtomicRMWKind kind)
 /// column, are repeated: a thread has of them what belongs to its chunks.
 struct SimtPlan {
   int64_t rows = 1, columns = 1, width = 1, threads = 32;
+  /// Both rows and columns have numbers of their own in memory, as filters and places of an image:
+  /// a thread of many elements loads few of them.
+  bool sharesLoads = false;
 
   int64_t chunksOfRow() const { return columns / width; }
   int64_t allChunks() const { return rows * chunksOfRow(); }
@@ -27,6 +30,9 @@ struct SimtPlan {
   int64_t chunks() const { return (allChunks() + threads - 1) / threads; }
   /// Every thread has as many as the others.
   bool isEven() const { return allChunks() % threads == 0; }
+  /// The number of the first chunk of a thread that has the same of a vector of one row, or of one
+  /// column, or one element, as the chunk `at`; that itself where it is not known.
+  int64_t firstOfSame(int64_t at, bool oneRow, bool oneColumn) const;
   /// Of shared memory, for what reductions exchange, and with copies of tiles behind it.
   int64_t exchangedBytes = 0, sharedBytes = 0;
 };

@@ -4,6 +4,7 @@
 // thread has. Refused: nothing; SimtPlan.cpp has.
 //===----------------------------------------------------------------------===//
 #include "xetile/Target/Nvidia/SimtWriter.h"
+#include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/Matchers.h"
 #include "xetile/Target/Nvidia/Hopper.h"
@@ -17,6 +18,11 @@ SimtWriter::SimtWriter(const SimtPlan &plan, gpu::GPUFuncOp kernel, OpBuilder &b
 
 VectorType SimtWriter::chunkType(Type element) const {
   return VectorType::get({plan.width}, element);
+}
+
+/// The first chunk whose part of such a vector is that of `chunk`.
+size_t SimtWriter::firstOfSame(VectorType type, size_t chunk) const {
+  return size_t(plan.firstOfSame(int64_t(chunk), type.getDimSize(0) == 1, type.getDimSize(1) == 1));
 }
 
 Value SimtWriter::splat(Value element) {
@@ -38,6 +44,12 @@ void SimtWriter::begin() {
   thread = NVVM::ThreadIdXOp::create(b, b.getI32Type());
   Value perRow = number(plan.chunksOfRow());
   for (int64_t chunk = 0; chunk < plan.chunks(); ++chunk) {
+    if (plan.isEven() && plan.chunksOfRow() % plan.threads == 0) {
+      int64_t inRow = plan.chunksOfRow() / plan.threads;
+      rowOf.push_back(number(chunk / inRow));
+      columnOf.push_back(mul(add(thread, chunk % inRow * plan.threads), plan.width));
+      continue;
+    }
     Value own = add(thread, chunk * plan.threads);
     rowOf.push_back(arith::DivUIOp::create(b, own, perRow));
     columnOf.push_back(mul(arith::RemUIOp::create(b, own, perRow), plan.width));
@@ -179,6 +191,18 @@ SimtWriter::Chunks SimtWriter::indices(vector::ShapeCastOp steps) {
   return made;
 }
 
+/// The product that a step of a loop adds to what the other operand is, with one rounding; null for
+/// others, whose products are rounded.
+static arith::MulFOp addedProduct(Operation *op) {
+  auto sum = dyn_cast<arith::AddFOp>(op);
+  if (!sum || !isa<scf::ForOp>(op->getParentOp()))
+    return {};
+  for (Value operand : sum->getOperands())
+    if (auto product = operand.getDefiningOp<arith::MulFOp>(); product && product->hasOneUse())
+      return product;
+  return {};
+}
+
 void SimtWriter::writeByElement(Operation *op) {
   Value result = op->getResult(0);
   // Of subgroups' layouts threads know nothing.
@@ -204,13 +228,27 @@ void SimtWriter::writeByElement(Operation *op) {
     return;
   }
   Chunks made;
+  auto type = cast<VectorType>(result.getType());
+  arith::MulFOp product = plan.sharesLoads ? addedProduct(op) : arith::MulFOp();
   for (int64_t chunk = 0; chunk < plan.chunks(); ++chunk) {
+    if (size_t first = firstOfSame(type, size_t(chunk)); first != size_t(chunk)) {
+      made.push_back(made[first]);
+      continue;
+    }
+    if (product) {
+      Value other = op->getOperand(op->getOperand(0) == product.getResult() ? 1 : 0);
+      std::array<Value, 3> terms = {product.getLhs(), product.getRhs(), other};
+      for (Value &term : terms)
+        term = chunksOf(term)[size_t(chunk)];
+      made.push_back(math::FmaOp::create(b, terms[0], terms[1], terms[2]));
+      continue;
+    }
     IRMapping mapping;
     for (Value operand : op->getOperands())
       if (isa<VectorType>(operand.getType()))
         mapping.map(operand, chunksOf(operand)[size_t(chunk)]);
     Operation *copy = b.clone(*op, mapping);
-    copy->getResult(0).setType(chunkType(cast<VectorType>(result.getType()).getElementType()));
+    copy->getResult(0).setType(chunkType(type.getElementType()));
     made.push_back(copy->getResult(0));
   }
   held[result] = made;

@@ -26,6 +26,7 @@ private:
   void writeLoop(mlir::scf::ForOp loop);
   void writeByElement(mlir::Operation *op);
   Chunks chunksOf(mlir::Value value);
+  size_t firstOfSame(mlir::VectorType type, size_t chunk) const;
   mlir::VectorType chunkType(mlir::Type element) const;
   mlir::Value splat(mlir::Value element);
   mlir::Value part(mlir::Value vector, int64_t at);

@@ -286,6 +286,42 @@ def test_convolutions_stay_on_vector_units_where_that_is_said_or_they_are_small(
     assert not uses_matrix_unit(Convolution((13, 11), (3, 3), filters=7))
     assert not uses_matrix_unit(Convolution((13, 11), (1, 3), channels=5))
     assert not uses_matrix_unit(Convolution((5, 5), (3, 3)))
+    # Few filters and long rows.
+    few = {"filters": 15, "images": 4}
+    assert not uses_matrix_unit(Convolution((9, 34), (3, 3), **few))
+    assert uses_matrix_unit(Convolution((9, 33), (3, 3), **few))
+    assert uses_matrix_unit(Convolution((9, 34), (3, 3), layout="last", **few))
+    assert uses_matrix_unit(Convolution((9, 34), (3, 3), filters=16))
+
+
+FEW = {
+    "a row": Convolution((5, 258), (3, 3), channels=3, filters=8, images=1),
+    "odd rows": Convolution((4, 131), (3, 2), channels=3, filters=7, padding=((1, 1), (0, 1)), after="bias"),
+    "strides": Convolution((7, 80), (3, 3), channels=2, filters=11, strides=(2, 2), dilations=(1, 2)),
+    "groups": Convolution((4, 60), (2, 3), channels=3, filters=5, groups=2, padding=((1, 0), (1, 1))),
+    "1d": Convolution((300,), (20,), channels=2, filters=4),
+    "3d": Convolution((3, 3, 40), (2, 2, 3), channels=2, filters=3, images=1),
+}
+
+
+@pytest.mark.parametrize("name", FEW)
+def test_few_filters_share_what_threads_load(driver, tmp_path, name):
+    case = FEW[name]
+    x, w, *more = draw(case, 5)
+    x[0, 0].flat[9], x[0, 1].flat[35], w[0].flat[1] = np.nan, np.inf, -np.inf
+    kernel = compiled(case.payload(), schedule="gpu_model", params={})
+    text = ptx_of(kernel)
+    assert "mma.sync" not in text and "fma.rn.f32" in text and ".local" not in text
+    (got,) = on_this_cpu(kernel, driver, tmp_path, [x, w, *more])
+    check(got, case.expected(x, w, *more))
+
+
+def test_threads_have_places_of_several_filters():
+    text = ptx_of(compiled(FEW["a row"].payload(), schedule="gpu_model", params={}))
+    assert ".reqntid 128" in text
+    # Two places and eight filters for each of nine windows and three channels, in a loop or not.
+    assert text.count("fma.rn.f32") % 16 == 0
+    assert text.count("ld.global") * 16 < text.count("fma.rn.f32") * 12
 
 
 def test_a_convolution_alone_is_compiled_as_one_of_a_program():
