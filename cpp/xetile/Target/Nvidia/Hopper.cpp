@@ -218,12 +218,11 @@ MatmulTiling hopper::chooseTiling(const MatmulProblem &problem, MatmulTiling til
 
 std::array<int64_t, 2> hopper::chooseElementwise(int64_t rows, int64_t columns, int64_t windows) {
   // 256 threads of 16 elements each, or of 4 where each is computed of a window.
-  constexpr int64_t kMost = 4096, kMostWindows = 1024, kFewest = 512, kWidest = 1024,
-                    kNarrowest = 16;
+  constexpr int64_t kMost = 4096, kWindows = 1024, kFewest = 512, kWidest = 1024, kNarrowest = 16;
   rows = std::max<int64_t>(rows, 1);
   columns = std::max<int64_t>(columns, 1);
-  int64_t elements = windows > 1 ? kMostWindows : kMost;
-  while (elements > kFewest && rows * columns < 2 * kMultiprocessors * elements)
+  int64_t elements = windows > 1 ? kWindows : kMost;
+  while (windows <= 1 && elements > kFewest && rows * columns < 2 * kMultiprocessors * elements)
     elements /= 2;
   auto height = int64_t(llvm::PowerOf2Ceil(uint64_t(rows)));
   int64_t width = std::min(elements, std::max(kWidest, elements / height));

@@ -106,7 +106,7 @@ LogicalResult checkOp(Operation *op) {
   }
   return op->emitOpError("has no lowering for ")
          << kChip << " beside matmuls and attentions: expected tiles that are loaded and stored, "
-         << "elementwise operations, broadcasts and reductions of them, in loops";
+         << "elementwise operations, broadcasts, reductions and scans of them, in loops";
 }
 
 /// True if `type`, of an operand or a result of `op`, is a vector that threads share by the plan.

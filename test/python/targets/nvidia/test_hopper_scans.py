@@ -90,7 +90,7 @@ def test_products_and_maxima(driver, tmp_path, rng, op, neutral, function):
     np.testing.assert_allclose(got, want, rtol=2**-23)
 
 
-@pytest.mark.parametrize("columns", [17, 1000, 4097])
+@pytest.mark.parametrize("columns", [17, 1000, 4095, 4097])
 def test_an_exclusive_scan_is_one_kernel(driver, tmp_path, rng, columns):
     """What is before a scan is read with it, and stored as wide as rows of the result are aligned."""
     x = values(rng, (3, columns), "f32")
@@ -109,6 +109,7 @@ def test_an_exclusive_scan_is_one_kernel(driver, tmp_path, rng, columns):
     np.testing.assert_array_equal(got[:, 0], 0)
     np.testing.assert_allclose(got[:, 1:], np.cumsum(x.astype(np.float64), -1), rtol=2**-24, atol=1e-12)
     assert ptx_of(kernel).count(".visible .entry") == 1
+    assert ("st.global.v4" in ptx_of(kernel)) == ((columns + 1) % 4 == 0)
 
 
 def test_specials_begin_where_they_stand(driver, tmp_path, rng):

@@ -56,3 +56,10 @@ def test_chunks_are_as_wide_as_rows_are_aligned(columns, bytes_):
     ptx = ptx_of(compiled(text, schedule="elementwise", params={}))
     wide = {16: "v4.b32", 8: "v2.b32", 4: "b32"}[bytes_]
     assert f"ld.global.{wide}" in ptx and f"st.global.{wide}" in ptx
+
+
+def test_windows_of_small_images_have_tiles_of_1024_results():
+    """256 threads of four, however few images there are: a window's loads hide one another's latency."""
+    kernel = compiled(line_pools.payload((8, 16, 256), 3, 1, 1, 1, "f32", "max"), schedule=None, params={})
+    assert ".reqntid 256" in ptx_of(kernel)
+    assert "blocks in (%c1, %c4, %c8)" in kernel.stages["1-xetile-workgroup"]
