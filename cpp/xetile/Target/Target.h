@@ -77,6 +77,10 @@ struct Target {
   std::function<std::array<int64_t, 2>(int64_t rows, int64_t columns, int64_t windows)>
       chooseElementwise;
 
+  /// Rows for one workgroup, one after the other, where all of them read the same, as gains and
+  /// biases: at most so many.
+  int64_t mostRowsInTurn = 16;
+
   /// The rows and columns of the tile that a workgroup scans at a time, along its columns, of so
   /// many rows that are scanned; null where lanes walk over rows, as on Intel's GPUs.
   std::function<std::array<int64_t, 2>(int64_t rows, int64_t columns)> chooseScan;

@@ -49,8 +49,10 @@ int64_t roundUp(int64_t value, int64_t by) { return llvm::divideCeil(value, by) 
 /// Rows for one workgroup where all of them read the same, as gains and biases: as many as leave
 /// all hardware threads of the largest GPU a row at least, if all of it fits the registers. Of
 /// three quarters of them Intel's compiler moves the loads back to each row.
-int64_t countRowsInTurn(ArrayRef<Extent> extents, const TilePlan &plan, const Probe &found) {
-  constexpr int64_t kThreads = 4096, kMost = 16, kMostBytes = 8192;
+int64_t countRowsInTurn(ArrayRef<Extent> extents, const TilePlan &plan, const Probe &found,
+                        const Target *target) {
+  constexpr int64_t kThreads = 4096, kMostBytes = 8192;
+  int64_t most = target ? target->mostRowsInTurn : Target().mostRowsInTurn;
   constexpr unsigned kMostInputs = 3; // one of rows, beside a gain and a bias
   int64_t rows = 1, last = 1, subgroups = plan.layout[kRows];
   for (auto [extent, use] : llvm::zip_equal(extents, plan.dims)) {
@@ -64,7 +66,7 @@ int64_t countRowsInTurn(ArrayRef<Extent> extents, const TilePlan &plan, const Pr
   int64_t bytes = found.shared + found.folded * 4; // rows are computed in f32
   if (found.shared == 0 || found.inputs > kMostInputs || bytes > kMostBytes * subgroups)
     return 1;
-  int64_t inTurn = std::min(saturatingProduct(rows, subgroups) / kThreads, kMost);
+  int64_t inTurn = std::min(saturatingProduct(rows, subgroups) / kThreads, most);
   while (inTurn > 1 && last % inTurn != 0)
     --inTurn;
   return std::max<int64_t>(inTurn, 1);
@@ -72,7 +74,7 @@ int64_t countRowsInTurn(ArrayRef<Extent> extents, const TilePlan &plan, const Pr
 
 /// Whole rows of memory folded into tiles whose rows are 64 bytes at least, which blocks of memory
 /// need: a row a subgroup where it fits, else a row for several.
-bool planFolded(ArrayRef<Value> results, TileSizes &sizes, TilePlan &plan) {
+bool planFolded(ArrayRef<Value> results, TileSizes &sizes, const Target *target, TilePlan &plan) {
   constexpr int64_t kLeastColumns = 16, kLeastBytes = 64, kMinimum = 256, kMost = 1024,
                     kLeastInTurn = 4, kMostSubgroups = 16;
   SmallVector<Extent> extents = sizes.of(results.front());
@@ -107,7 +109,7 @@ bool planFolded(ArrayRef<Value> results, TileSizes &sizes, TilePlan &plan) {
     folded.tile[kRows] = rows;
     folded.layout = {subgroups, 1};
     folded.whole = {true, true};
-    folded.rowsInTurn = countRowsInTurn(extents, folded, found);
+    folded.rowsInTurn = countRowsInTurn(extents, folded, found, target);
     plan = folded;
     // A gain and a bias that do not fit beside a row fit those of twice as many subgroups: they
     // exchange sums, and read gains and biases once for many rows.
@@ -115,7 +117,7 @@ bool planFolded(ArrayRef<Value> results, TileSizes &sizes, TilePlan &plan) {
     if (plan.rowsInTurn > 1 || folded.layout[kRows] > kMostSubgroups ||
         rows % folded.layout[kRows] != 0)
       return true;
-    folded.rowsInTurn = countRowsInTurn(extents, folded, found);
+    folded.rowsInTurn = countRowsInTurn(extents, folded, found, target);
     if (folded.rowsInTurn >= kLeastInTurn)
       plan = folded;
     return true;
@@ -312,7 +314,7 @@ TilePlan planTiles(ArrayRef<Value> results, TileSizes &sizes, std::array<int64_t
   bool given = llvm::any_of(tile, [](int64_t side) { return side != 0; }) ||
                llvm::any_of(layout, [](int64_t side) { return side != 0; });
   TilePlan best;
-  if (!given && planFolded(results, sizes, best))
+  if (!given && planFolded(results, sizes, target, best))
     return best;
   if (std::optional<TilePlan> plan = given ? std::nullopt : planConvolution(results, sizes, target))
     return *plan;

@@ -171,6 +171,8 @@ void xetile::registerNvidiaTarget() {
   target.chooseAttention = hopper::chooseAttention;
   target.checkAttention = hopper::checkAttention;
   target.chooseElementwise = hopper::chooseElementwise;
+  // Measured on an H200: other workgroups compute while one waits for a row, and gains are near.
+  target.mostRowsInTurn = 1;
   target.chooseScan = hopper::chooseScan;
   target.chooseConvolution = hopper::chooseConvolution;
   target.multipliesF32 = hopper::gainsBySplitting;
