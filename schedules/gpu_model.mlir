@@ -198,7 +198,9 @@ module attributes {transform.with_named_sequence} {
         : (!transform.any_op) -> !transform.any_op
     %whole_slices = transform.apply_registered_pass "xetile-slice-reshapes" to %few
         : (!transform.any_op) -> !transform.any_op
-    %inclusive = transform.apply_registered_pass "xetile-pad-scans" to %whole_slices
+    %indexed = transform.apply_registered_pass "xetile-index-interleaves" with options = {"chip" = %target} to %whole_slices
+        : (!transform.any_op, !transform.any_param) -> !transform.any_op
+    %inclusive = transform.apply_registered_pass "xetile-pad-scans" to %indexed
         : (!transform.any_op) -> !transform.any_op
     %blocked = transform.apply_registered_pass "xetile-block-scans" with options = {"chip" = %target} to %inclusive
         : (!transform.any_op, !transform.any_param) -> !transform.any_op

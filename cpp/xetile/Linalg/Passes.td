@@ -246,6 +246,32 @@ def SliceReshapes : Pass<"xetile-slice-reshapes"> {
   let dependentDialects = ["::mlir::tensor::TensorDialect"];
 }
 
+def IndexInterleaves : Pass<"xetile-index-interleaves"> {
+  let summary = "Read interleaved dimensions by index, on chips that have no blocks of memory";
+  let description = [{
+    Before:
+    ```mlir
+    %t = linalg.transpose ins(%x : tensor<2x3x8x9xf32>) outs(%e : tensor<8x2x9x3xf32>) permutation = [2, 0, 3, 1]
+    %y = tensor.collapse_shape %t [[0, 1], [2, 3]] : tensor<8x2x9x3xf32> into tensor<16x27xf32>
+    ```
+    After:
+    ```mlir
+    %y = linalg.generic {..} outs(%f : tensor<16x27xf32>) {
+      %i = linalg.index 0 : index
+      %j = linalg.index 1 : index
+      %v = tensor.extract %x[%i mod 2, %j mod 3, %i / 2, %j / 3] : tensor<2x3x8x9xf32>
+      linalg.yield %v : f32
+    }
+    ```
+    A tile of the transpose has as few columns as are interleaved, 3 here; one of the joined rows has as many as
+    threads take.
+  }];
+  let options = [Option<"chip", "chip", "std::string", /*default=*/"\"\"",
+                        "The GPU to compile for; nothing is done for Intel's, and without one">];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::linalg::LinalgDialect",
+                           "::mlir::tensor::TensorDialect"];
+}
+
 def SplitSlices : Pass<"xetile-split-slices"> {
   let summary = "Slice with steps and drop dimensions in two ops";
   let description = [{

@@ -19,6 +19,8 @@ import torch
 __all__ = ["convolution", "per_dimension"]
 
 _aten = torch.ops.aten
+_TILE = 64
+"""Filters that kernels multiply at once."""
 
 
 def per_dimension(space: int, *lists: Sequence[int]) -> list[list[int]]:
@@ -46,9 +48,10 @@ def convolution(
         return NotImplemented
     if max(stride) == 1 and groups == 1:
         return NotImplemented
-    sides = [
-        _Side.of(*each) for each in zip(sizes, weight.shape[2:], stride, padding, dilation, output_padding, strict=True)
-    ]
+    each = [*zip(sizes, weight.shape[2:], stride, padding, dilation, output_padding, strict=True)]
+    # Remainders without taps have filters of zeros where a tile has room for them, else zeros among the results.
+    filled = weight.shape[1] * math.prod(stride) <= _TILE
+    sides = [_Side.of(*numbers, filled=filled) for numbers in each]
     part = x
     for dim, (side, size) in enumerate(zip(sides, sizes, strict=True)):
         part = _window(part, dim + 2, side.first - side.reach, side.count + side.reach, size)
@@ -91,11 +94,12 @@ class _Side:
         return (self.kept - 1) * self.apart
 
     @staticmethod
-    def of(size: int, taps: int, stride: int, padding: int, dilation: int, extra: int) -> _Side:
+    def of(size: int, taps: int, stride: int, padding: int, dilation: int, extra: int, *, filled: bool) -> _Side:
         results = (size - 1) * stride - 2 * padding + dilation * (taps - 1) + 1 + extra
         common = math.gcd(stride, dilation)
         spread, remainders, apart = 1, stride // common, dilation // common
-        if remainders > 1 and apart > 1:  # taps of remainders are not side by side
+        # Where taps of remainders are not side by side, or all remainders have filters.
+        if (remainders > 1 and apart > 1) or (filled and common > 1):
             spread, remainders, apart, common = dilation, stride, 1, 1
         taps, before = (taps - 1) * spread + 1, 0
         # Zeros that no remainder has more taps for make the first result one of the first place.

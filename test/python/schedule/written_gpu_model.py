@@ -11,13 +11,14 @@ from xetile.schedule.handles import Function, Handle
 def prepare(module: Module, target: str) -> Module:
     before = ("drop-empty-pieces", "elementwise-to-linalg", "expand-groups")
     behind = ("decompose-linalg", "drop-unit-reductions", "split-argmax", "inline-indices", "split-concats",
-              "slice-reshapes", "pad-scans", "block-scans", "split-reductions", "fold-transposes")  # fmt: skip
+              "slice-reshapes", "index-interleaves", "pad-scans", "block-scans", "split-reductions",
+              "fold-transposes")  # fmt: skip
     module = ops.apply_registered_pass(module, "inline", options={"default-pipeline": ""})
     for name in before:
         module = ops.apply_registered_pass(module, f"xetile-{name}")
     module = ops.apply_registered_pass(module, "xetile-channels-last", options={"chip": target})
     for name in behind:
-        options = {"chip": target} if name == "block-scans" else {}
+        options = {"chip": target} if name in ("block-scans", "index-interleaves") else {}
         module = ops.apply_registered_pass(module, f"xetile-{name}", options=options)
     module = ops.apply_registered_pass(module, "xetile-fuse-elementwise", options={"most-inputs": 16})
     ops.generalize(ops.match(module, Handle, ops=["linalg.elementwise", "linalg.map", "linalg.sub"]))
