@@ -240,8 +240,8 @@ FailureOr<RingPlan> hopper::planOnline(gpu::GPUFuncOp kernel, ArrayRef<TileMmaOp
     return !given || given.getValue();
   };
   plan.overlaps = isWanted("overlap") && canOverlap(plan);
-  // Measured on an H200 (test/device): a gain of 0 to 4 % where a mask ends the keys of each tile, a
-  // loss of 1 to 4 % elsewhere.
+  // Measured on an H200 (test/device): a gain of 0 to 4 % where a mask ends the keys of each tile,
+  // a loss of 1 to 4 % elsewhere.
   bool isEnded = !getConstantIntValue(plan.loop.getUpperBound());
   bool isLazy = ring && ring.get("lazy") ? isWanted("lazy") : isEnded;
   plan.isLazy = isLazy && canBeLazy(plan);
