@@ -5,6 +5,7 @@
 //===----------------------------------------------------------------------===//
 #include "xetile/Linalg/Scan.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Linalg/Transforms/Transforms.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/Matchers.h"
 
