@@ -381,11 +381,20 @@ class Workgroup:
         return None
 
     def _extreme(self, suffixes: list[str], operands: list[str], ordered: Callable, keeps_nan: Callable) -> None:
-        kind = suffixes[-1]
-        left, r = (self.value(operand, kind) for operand in operands[1:3])
-        if kind == "bf16":
-            left, r = left.astype(np.float32), r.astype(np.float32)
-        self.put(operands[0], (keeps_nan if "NaN" in suffixes else ordered)(left, r).astype(DTYPES[kind]))
+        kind, is_pair = suffixes[-1].removesuffix("x2"), suffixes[-1].endswith("x2")
+        function = keeps_nan if "NaN" in suffixes else ordered
+
+        def extreme(left: Array, r: Array) -> Array:
+            left, r = of_bits(left, DTYPES[kind]), of_bits(r, DTYPES[kind])
+            if kind == "bf16":
+                left, r = left.astype(np.float32), r.astype(np.float32)
+            return function(left, r).astype(DTYPES[kind])
+
+        left, r = (self.bits(operand) for operand in operands[1:3])
+        if not is_pair:
+            return self.put(operands[0], extreme(left, r))
+        high = to_bits(extreme(left >> np.uint64(16), r >> np.uint64(16)))
+        return self.put(operands[0], to_bits(extreme(left, r)) | high << np.uint64(16))
 
     def do_max(self, suffixes: list[str], operands: list[str]) -> None:
         self._extreme(suffixes, operands, np.fmax, np.maximum)
