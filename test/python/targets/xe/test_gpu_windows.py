@@ -5,6 +5,7 @@ import line_pools
 import numpy as np
 import pytest
 import xetile
+from xetile import report
 from xetile.mlir import ir
 
 CASES = [
@@ -40,3 +41,12 @@ def test_overlapping_windows_are_steps_of_a_loop(shape):
         module = ir.Module.parse(line_pools.payload(shape, 8, 1, 1, 4, "f32", "max"))
     stage = xetile.compile(module, target="pvc").stages["1-xetile-workgroup"]
     assert "load_gather" not in stage and "tile_reduce" not in stage and stage.count("load_tile") == 8
+
+
+@pytest.mark.parametrize("chip", ["pvc", "bmg"])
+def test_long_windows_of_odd_rows_spill_nothing(chip):
+    """Rows of 4083 results are stored one by one: masks and addresses take registers beside the tile."""
+    with ir.Context():
+        module = ir.Module.parse(line_pools.payload((8, 192, 4096), 8, 1, 3, 4, "f32", "max"))
+    (kernel,) = report.statistics(xetile.compile(module, target=chip, native="off").spirv, chip)
+    assert kernel.spill_bytes == 0
