@@ -23,6 +23,40 @@ func.func @interleave(%x: tensor<2x3x8x9xf32>) -> tensor<16x27xf32> {
   return %y : tensor<16x27xf32>
 }
 
+// Repeated elements, of sides that have one.
+// CHECK-LABEL: func.func @repeat
+// CHECK-DAG: %[[C0:.*]] = arith.constant 0 : index
+// CHECK-DAG: %[[J:.*]] = linalg.index 1
+// CHECK-DAG: %[[JQ:.*]] = arith.divui %[[J]]
+// CHECK: tensor.extract %arg0[%[[C0]], %[[JQ]]]
+func.func @repeat(%x: tensor<1x9xf32>) -> tensor<16x27xf32> {
+  %e = tensor.empty() : tensor<16x9x3xf32>
+  %t = linalg.generic {indexing_maps = [affine_map<(i, j, k) -> (0, j)>, affine_map<(i, j, k) -> (i, j, k)>],
+                       iterator_types = ["parallel", "parallel", "parallel"]}
+      ins(%x : tensor<1x9xf32>) outs(%e : tensor<16x9x3xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    linalg.yield %a : f32
+  } -> tensor<16x9x3xf32>
+  %y = tensor.collapse_shape %t [[0], [1, 2]] : tensor<16x9x3xf32> into tensor<16x27xf32>
+  return %y : tensor<16x27xf32>
+}
+
+// What is computed is no copy.
+// CHECK-LABEL: func.func @computed
+// CHECK-NOT: tensor.extract
+// CHECK: return
+func.func @computed(%x: tensor<9xf32>) -> tensor<27xf32> {
+  %e = tensor.empty() : tensor<9x3xf32>
+  %t = linalg.generic {indexing_maps = [affine_map<(j, k) -> (j)>, affine_map<(j, k) -> (j, k)>],
+                       iterator_types = ["parallel", "parallel"]} ins(%x : tensor<9xf32>) outs(%e : tensor<9x3xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %n = arith.negf %a : f32
+    linalg.yield %n : f32
+  } -> tensor<9x3xf32>
+  %y = tensor.collapse_shape %t [[0, 1]] : tensor<9x3xf32> into tensor<27xf32>
+  return %y : tensor<27xf32>
+}
+
 // Rows of memory stay rows.
 // CHECK-LABEL: func.func @rows
 // CHECK: linalg.transpose

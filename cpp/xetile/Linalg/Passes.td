@@ -263,7 +263,7 @@ def IndexInterleaves : Pass<"xetile-index-interleaves"> {
       linalg.yield %v : f32
     }
     ```
-    A tile of the transpose has as few columns as are interleaved, 3 here; one of the joined rows has as many as
+    So are elements that are repeated. A tile of the transpose has as few columns as are interleaved, 3 here; one of the joined rows has as many as
     threads take.
   }];
   let options = [Option<"chip", "chip", "std::string", /*default=*/"\"\"",

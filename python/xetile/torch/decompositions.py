@@ -13,6 +13,7 @@ from typing import Any
 
 import torch
 
+from xetile.torch.enlarged import nearest
 from xetile.torch.transposed import convolution, per_dimension
 
 __all__ = ["TABLE"]
@@ -178,6 +179,9 @@ TABLE: dict[Any, Callable[..., Any]] = {
     _aten.cumprod.default: functools.partial(_scan, _aten.cumprod.default),
     _aten.convolution.default: convolution,
     _aten.convolution_backward.default: _convolution_backward,
+    _aten.upsample_nearest1d.vec: nearest,
+    _aten.upsample_nearest2d.vec: nearest,
+    _aten.upsample_nearest3d.vec: nearest,
     _aten.gelu.default: _gelu,
     _aten.elu.default: _elu,
     _aten.selu.default: _selu,
