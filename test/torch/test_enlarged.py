@@ -3,14 +3,18 @@
 
 from __future__ import annotations
 
+import sys
+
 import pytest
 
 torch = pytest.importorskip("torch", reason="needs the extra: pip install 'xetile[torch]'")
 pytest.importorskip("torch_mlir", reason="needs the extra: pip install 'xetile[torch]'")
 
+import xetile.torch  # noqa: E402
 from compiled import check  # noqa: E402
 from xetile.torch.enlarged import nearest  # noqa: E402
 
+MODULE = sys.modules[xetile.torch.backend.__module__]
 CASES = [
     ((2, 3, 7), {"scale_factor": 3}),
     ((2, 3, 5, 7), {"scale_factor": 2}),
@@ -53,3 +57,19 @@ def test_all_factors_take_what_pytorch_takes():
         got = nearest(x, None, [float(factor)])
         if got is not NotImplemented:
             assert torch.equal(got, torch.nn.functional.interpolate(x, scale_factor=factor)), factor
+
+
+def test_a_compiled_graph_has_no_gathers_and_channels_stay_last(monkeypatch):
+    made = []
+    compile_ = MODULE.compiler.compile
+    monkeypatch.setattr(MODULE.compiler, "compile", lambda *a, **o: made.append(str(a[0])) or compile_(*a, **o))
+    x = torch.randn(2, 3, 5, 7)
+    layer = torch.nn.Upsample(scale_factor=2)
+    torch._dynamo.reset()
+    compiled = torch.compile(layer, backend=xetile.torch.backend, options={"strict": True})
+    assert torch.equal(compiled(x), layer(x))
+    assert "tensor.extract" not in made[0]
+    last = x.to(memory_format=torch.channels_last)
+    assert compiled(last).stride() == layer(last).stride()
+    sharp = torch.nn.Upsample(scale_factor=2, mode="bilinear")
+    torch.testing.assert_close(torch.compile(sharp, backend=xetile.torch.backend)(x), sharp(x))

@@ -66,6 +66,7 @@ def layers() -> dict[str, Layer]:
         "transposed convolution in groups": Layer(
             nn.ConvTranspose2d(128, 128, 3, 2, 1, groups=2), (2, 128, 16, 16), half, 8, 3000, True
         ),
+        "upsample": Layer(nn.Upsample(scale_factor=2), image, half, 1, 1950),
         "linear and GELU": Layer(gelu, (64, 256), torch.bfloat16, 2, 5200, unit=True),
         "average pool": Layer(nn.AvgPool2d(3, 2, 1), (2, 64, 33, 33), half, 1, 1200),
         "average pool, stride 1": Layer(nn.AvgPool2d(3, 1, 1), image, half, 1, 1380),

@@ -26,6 +26,7 @@ from xetile.errors import XeTileError
 from xetile.torch import attentions, checks, devices, flat, graphs, narrow
 from xetile.torch.calls import call_of
 from xetile.torch.cuda_calls import call_on_gpu, expect_known_sizes
+from xetile.torch.enlarged import keep_enlarged
 from xetile.torch.freezing import static_inputs
 from xetile.torch.importing import decomposition_table, import_graph
 from xetile.torch.layouts import in_memory_order
@@ -89,7 +90,7 @@ def backend(
     # Attention in ATen's operations, with their gradients. The fused one of CPUs would keep its forward part only;
     # those for CUDA have gradients and stay PyTorch's.
     with sdpa_kernel(SDPBackend.MATH) if device.type == "cpu" else contextlib.nullcontext():
-        return compiled(keep_whole(graph, inputs), inputs)
+        return compiled(keep_enlarged(keep_whole(graph, inputs)), inputs)
 
 
 def _refuse_training(graph: fx.GraphModule, inputs: Sequence[Any]) -> Any:

@@ -8,14 +8,16 @@ from typing import Any
 
 import numpy as np
 import torch
+from torch import fx
 
-__all__ = ["nearest"]
+__all__ = ["keep_enlarged", "nearest"]
 
 
 def nearest(x: torch.Tensor, output_size: Sequence[int] | None, scale_factors: Sequence[float] | None) -> Any:
     """`aten.upsample_nearest` of any dimensions; NotImplemented where sides are enlarged by other factors."""
     sizes = x.shape[2:]
-    if not all(isinstance(size, int) for size in x.shape):
+    # Of channels last the result has them last, too.
+    if not all(isinstance(size, int) for size in x.shape) or not x.is_contiguous():
         return NotImplemented
     if scale_factors is not None:
         times = [int(factor) for factor in scale_factors]
@@ -29,6 +31,28 @@ def nearest(x: torch.Tensor, output_size: Sequence[int] | None, scale_factors: S
     repeated = [n for size, time in zip(sizes, times, strict=True) for n in (size, time)]
     enlarged = [size * time for size, time in zip(sizes, times, strict=True)]
     return x.reshape(*x.shape[:2], *apart).expand(*x.shape[:2], *repeated).reshape(*x.shape[:2], *enlarged)
+
+
+def keep_enlarged(graph: fx.GraphModule) -> fx.GraphModule:
+    """The graph, whose images are enlarged by `nearest` where that takes them: PyTorch makes gathers of them before."""
+    for node in graph.graph.nodes:
+        if node.op == "call_function" and node.target is torch.nn.functional.interpolate:
+            node.target = _interpolate
+    graph.recompile()
+    return graph
+
+
+def _interpolate(
+    x: torch.Tensor, size: Any = None, scale_factor: Any = None, mode: str = "nearest", *rest: Any, **others: Any
+) -> Any:
+    """`torch.nn.functional.interpolate`."""
+    if mode == "nearest" and not any([*rest, *others.values()]):
+        space = x.ndim - 2
+        sizes = [size] * space if isinstance(size, int) else size
+        factors = [scale_factor] * space if isinstance(scale_factor, (int, float)) else scale_factor
+        if (whole := nearest(x, sizes, factors)) is not NotImplemented:
+            return whole
+    return torch.nn.functional.interpolate(x, size, scale_factor, mode, *rest, **others)
 
 
 def _repeats(size: int, times: int) -> bool:
