@@ -40,6 +40,16 @@ static TilePlan planTiles(ArrayRef<int64_t> shape, const Target &target) {
   return plan;
 }
 
+/// Sizes that are given, in place of those that were chosen.
+static void takeGiven(TilePlan &plan, std::array<int64_t, 2> tile, std::array<int64_t, 2> layout) {
+  for (unsigned role : {kRows, kColumns}) {
+    if (layout[role] != 0)
+      plan.layout[role] = layout[role];
+    if (tile[role] != 0)
+      plan.tile[role] = tile[role];
+  }
+}
+
 TilePlan planScan(ArrayRef<int64_t> shape, unsigned scanned, std::array<int64_t, 2> tile,
                   std::array<int64_t, 2> layout, const Target *target) {
   TilePlan plan;
@@ -47,12 +57,7 @@ TilePlan planScan(ArrayRef<int64_t> shape, unsigned scanned, std::array<int64_t,
   plan.dims[scanned] = DimUse::Scanned;
   if (target && target->chooseScan && scanned + 1 == shape.size()) {
     plan = planTiles(shape, *target);
-    for (unsigned role : {kRows, kColumns}) {
-      if (layout[role] != 0)
-        plan.layout[role] = layout[role];
-      if (tile[role] != 0)
-        plan.tile[role] = tile[role];
-    }
+    takeGiven(plan, tile, layout);
     return plan;
   }
   // Lanes are neighbours in memory, or as many as there are.
@@ -71,12 +76,7 @@ TilePlan planScan(ArrayRef<int64_t> shape, unsigned scanned, std::array<int64_t,
       plan.layout[kColumns] *= 2;
     plan.tile[kColumns] = width * plan.layout[kColumns];
   }
-  for (unsigned role : {kRows, kColumns}) {
-    if (layout[role] != 0)
-      plan.layout[role] = layout[role];
-    if (tile[role] != 0)
-      plan.tile[role] = tile[role];
-  }
+  takeGiven(plan, tile, layout);
   return plan;
 }
 
