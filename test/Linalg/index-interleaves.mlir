@@ -3,7 +3,7 @@
 // RUN: xetile-opt %s --pass-pipeline='builtin.module(xetile-index-interleaves{chip=sm_90a})' | FileCheck %s
 // RUN: xetile-opt %s --pass-pipeline='builtin.module(xetile-index-interleaves{chip=pvc})' | FileCheck %s --check-prefix=KEPT
 // RUN: xetile-opt %s --pass-pipeline='builtin.module(xetile-index-interleaves)' | FileCheck %s --check-prefix=KEPT
-// KEPT-COUNT-5: linalg.transpose
+// KEPT-COUNT-6: linalg.transpose
 
 // CHECK-LABEL: func.func @interleave
 // CHECK-DAG: %[[C2:.*]] = arith.constant 2 : index
@@ -55,6 +55,16 @@ func.func @computed(%x: tensor<9xf32>) -> tensor<27xf32> {
   } -> tensor<9x3xf32>
   %y = tensor.collapse_shape %t [[0, 1]] : tensor<9x3xf32> into tensor<27xf32>
   return %y : tensor<27xf32>
+}
+
+// One element is left.
+// CHECK-LABEL: func.func @one
+// CHECK: return
+func.func @one(%x: tensor<1x1xf32>) -> tensor<f32> {
+  %e = tensor.empty() : tensor<1x1xf32>
+  %t = linalg.transpose ins(%x : tensor<1x1xf32>) outs(%e : tensor<1x1xf32>) permutation = [1, 0]
+  %y = tensor.collapse_shape %t [] : tensor<1x1xf32> into tensor<f32>
+  return %y : tensor<f32>
 }
 
 // Rows of memory stay rows.

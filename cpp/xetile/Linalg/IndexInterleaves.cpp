@@ -50,11 +50,13 @@ static std::optional<Moved> movedBy(Operation *op) {
 static std::optional<Moved> interleaveOf(tensor::CollapseShapeOp op) {
   constexpr int64_t kShort = 16;
   std::optional<Moved> moved = movedBy(op.getSrc().getDefiningOp());
-  if (!moved || !op.getSrcType().hasStaticShape() || moved->map.getNumResults() == 0)
+  SmallVector<ReassociationIndices> groups = op.getReassociationIndices();
+  if (!moved || groups.empty() || !op.getSrcType().hasStaticShape() ||
+      moved->map.getNumResults() == 0)
     return std::nullopt;
   ArrayRef<int64_t> shape = op.getSrcType().getShape();
   int64_t joined = 1, last = int64_t(shape.size()) - 1;
-  for (int64_t dim : op.getReassociationIndices().back())
+  for (int64_t dim : groups.back())
     joined *= shape[dim];
   bool isShort = shape.back() > 1 && shape.back() < kShort && joined > shape.back();
   auto inner = dyn_cast<AffineDimExpr>(moved->map.getResults().back());
@@ -69,7 +71,8 @@ static SmallVector<Value> placesOf(OpBuilder &b, Location loc, tensor::CollapseS
   auto number = [&](int64_t value) -> Value {
     return arith::ConstantIndexOp::create(b, loc, value);
   };
-  for (auto [loop, group] : llvm::enumerate(op.getReassociationIndices())) {
+  SmallVector<ReassociationIndices> groups = op.getReassociationIndices();
+  for (auto [loop, group] : llvm::enumerate(groups)) {
     Value rest = linalg::IndexOp::create(b, loc, int64_t(loop));
     for (int64_t dim : llvm::reverse(group)) {
       if (dim == group.front()) {
