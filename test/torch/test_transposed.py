@@ -56,6 +56,7 @@ def test_any_sizes_in_eager():
         {"dilation": 2},
         {"dilation": 3, "groups": 2, "padding": 2},
         {"stride": 1, "groups": 2},
+        {"stride": 4, "dilation": 2, "groups": 2},
     ],
 )
 def test_compiled(space, settings):
@@ -69,3 +70,11 @@ def test_those_in_groups_are_on_the_matrix_unit_of_sm_90a():
     model = torch.nn.ConvTranspose2d(32, 24, (3, 5), stride=(2, 3), dilation=(2, 1), groups=4).eval()
     kernel = xetile.torch.compile(model, (x,), target="sm_90a", schedule="gpu_model")
     assert "xetile.tile_mma" in kernel.stages["1-xetile-workgroup"]
+
+
+@pytest.mark.skipif("sm_90a" not in [target.name for target in xetile.targets.available()], reason="built without it")
+@pytest.mark.parametrize(("stride", "dilation"), [(2, 2), ((2, 4, 2), (2, 2, 1)), (1, 2)], ids=str)
+def test_three_dimensions_are_as_many_as_kernels_take(stride, dilation):
+    x = torch.randn(1, 16, 4, 5, 6)
+    model = torch.nn.ConvTranspose3d(16, 32, 3, stride=stride, padding=1, dilation=dilation).eval()
+    assert "ptx" in xetile.torch.compile(model, (x,), target="sm_90a", schedule="gpu_model").binaries

@@ -51,6 +51,8 @@ def convolution(
     each = [*zip(sizes, weight.shape[2:], stride, padding, dilation, output_padding, strict=True)]
     # Remainders without taps have filters of zeros where a tile has room for them, else zeros among the results.
     filled = weight.shape[1] * math.prod(stride) <= _TILE
+    # Kernels take 8 dimensions, which those with remainders have without zeros.
+    filled |= space > 2 and any(math.gcd(s, d) < s for s, d in zip(stride, dilation, strict=True))
     sides = [_Side.of(*numbers, filled=filled) for numbers in each]
     part = x
     for dim, (side, size) in enumerate(zip(sides, sizes, strict=True)):
@@ -155,6 +157,10 @@ def _filters_of_remainders(weight: torch.Tensor, sides: Sequence[_Side], groups:
 def _interleave(together: torch.Tensor, sides: Sequence[_Side], groups: int) -> torch.Tensor:
     """Results [images, groups * remainders ... * results, places ...], those of remainders behind one another."""
     space, images = len(sides), together.shape[0]
+    if space > 2 and all(side.remainders == 1 for side in sides):
+        for dim, side in enumerate(sides):
+            together = _with_zeros(together, dim + 2, side.skipped)
+        return together
     remainders, counts = [side.remainders for side in sides], [side.count for side in sides]
     # Images and groups are one: kernels take 8 dimensions.
     together = together.reshape(images * groups, *remainders, -1, *counts)
