@@ -383,17 +383,15 @@ def main() -> int:
     ]  # fmt: skip
     rows: list[dict[str, Any]] = []
     with tempfile.TemporaryDirectory() as name:
-        models = None
-        if "layers" in options.parts:
-            # Half of the time for compilers, at most.
-            stop = time.time() + options.seconds / 2
-            models = Models(options.threads, options.layers, list(trees.values())[-1], Path(name), stop)
+        has_layers = "layers" in options.parts
         if "matmuls" in options.parts:
-            rows = matmuls(options, shapes, trees, Path(name), end, models)
+            rows = matmuls(options, shapes, trees, Path(name), end - (options.seconds * 0.6 if has_layers else 0))
         table(rows, list(trees), ASIDE)
-        if models:
-            if "matmuls" not in options.parts:
-                models.wait_until_compiled()
+        # Behind the matmuls: processes of compilers that wait still take some of the cores' time.
+        if has_layers:
+            stop = end - options.seconds / 5  # for compilers; the rest is for what they made
+            models = Models(options.threads, options.layers, list(trees.values())[-1], Path(name), stop)
+            models.wait_until_compiled()
             models.end = end
             found = models.measure()
             models_table(found)
@@ -411,7 +409,6 @@ def matmuls(
     trees: Mapping[str, str],
     folder: Path,
     end: float,
-    models: Models | None,
 ) -> list[dict[str, Any]]:
     jobs, rows = [], {threads: [] for threads in options.threads}
     last = list(trees)[-1]
@@ -430,15 +427,11 @@ def matmuls(
                 rows[threads].append({"shape": shape, "dtype": dtype, "files": files})
     start = time.time()
     compile_trees(jobs, trees, folder)
-    if models:
-        models.wait_until_compiled()
-    print(f"{len(jobs)} kernels{' and the models' * bool(models)} compiled in {time.time() - start:.0f} s", flush=True)
+    print(f"{len(jobs)} kernels compiled in {time.time() - start:.0f} s", flush=True)
     found = []
-    # A fifth of the time is for measuring layers, where they are asked for.
-    stop = end - (options.seconds / 5 if models else 0)
     for number, threads in enumerate(options.threads):
         listed = folder / f"rows-{threads}.json"
-        until = time.time() + (stop - time.time()) / (len(options.threads) - number)
+        until = time.time() + (end - time.time()) / (len(options.threads) - number)
         listed.write_text(json.dumps({"threads": threads, "seed": options.seed, "end": until, "rows": rows[threads]}))
         found += run_and_collect([sys.executable, __file__, "--measure", str(listed)], threads, until)
     return found
