@@ -29,7 +29,7 @@ struct Scan {
 
   /// True if the init value is the neutral element.
   bool startsFromNeutral();
-  /// What `combine` does, if vectors can be scanned by it.
+  /// The kind of combination that `combine` is, if vectors can be scanned by it.
   std::optional<mlir::vector::CombiningKind> kind();
   mlir::BlockArgument last() { return op.getBody()->getArguments().back(); }
   /// The dimension of the result that the loop walks over.
