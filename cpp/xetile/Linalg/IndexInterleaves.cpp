@@ -20,7 +20,7 @@ using namespace mlir;
 
 namespace {
 
-/// What an op moves, and where its element is that belongs at the loops' places.
+/// The operand that an op moves, and where its element is that belongs at the loops' places.
 struct Moved {
   linalg::LinalgOp op;
   Value source;

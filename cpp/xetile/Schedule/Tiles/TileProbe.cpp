@@ -17,7 +17,7 @@ namespace {
 /// Bits of a mask of roles.
 enum : unsigned { kRowBit = 1, kColumnBit = 2 };
 
-/// What an element that is gathered costs beside one step of a loop over a window.
+/// The cost of an element that is gathered, beside one step of a loop over a window.
 constexpr double kGathered = 2;
 
 /// The loop along which memory is contiguous for the first operand.

@@ -23,7 +23,7 @@ static SmallVector<Place> loopsOf(Scan &scan, ArrayRef<Place> places) {
   return loops;
 }
 
-/// What was combined, as the elements of the result.
+/// A combined value, as the elements of the result.
 Value TileWriter::rounded(Scan &scan, Value combined) {
   for (Operation *round : scan.rounds) {
     auto type = cast<VectorType>(combined.getType()).clone(round->getResult(0).getType());

@@ -235,8 +235,8 @@ KernelWriter::Followed KernelWriter::followScores(const OnlineLoop &online, bool
   return made;
 }
 
-/// What the steps of an overlapped loop carry: the output, powers that are not multiplied yet, the
-/// rest but the output, the stage.
+/// Values that the steps of an overlapped loop carry: the output, powers that are not multiplied
+/// yet, the rest but the output, the stage.
 struct KernelWriter::Overlap {
   size_t numSums, numPowers;
   ValueRange sums(ValueRange all) const { return all.take_front(numSums); }

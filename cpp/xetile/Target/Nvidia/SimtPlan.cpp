@@ -163,7 +163,8 @@ LogicalResult findTile(gpu::GPUFuncOp kernel, SimtPlan &plan, int64_t &narrowest
   });
 }
 
-/// What the plan says of it; kernels that reduce have not.
+/// True if tiles read numbers of rows and numbers of columns, each of which serves several places
+/// of a thread. Those of kernels that reduce do not.
 bool sharesLoads(gpu::GPUFuncOp kernel, const SimtPlan &plan) {
   bool ofRows = false, ofColumns = false;
   auto count = [&](VectorType type) {

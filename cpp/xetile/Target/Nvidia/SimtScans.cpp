@@ -54,7 +54,7 @@ Value SimtWriter::scanLanes(Value value, int64_t lanes) {
   return value;
 }
 
-/// What is before each of a row's parts, and then what the row ends with. `totals`: of this
+/// The prefix of each of a row's parts, and then the result of the whole row. `totals`: of this
 /// thread's chunks of the row, those of its lane and the ones before it, of which `first` is the
 /// number.
 SmallVector<Value> SimtWriter::beforeParts(ArrayRef<Value> totals, size_t first, Value start,
