@@ -163,4 +163,4 @@ def DropUnitDims : Pass<"xetile-drop-unit-dims"> {
       "::mlir::tensor::TensorDialect"];
 }
 
-#endif // XETILE_LINALG_REDUCTIONPASSES_TD
+#endif // XETILE_LINALG_SHAPEPASSES_TD

@@ -79,7 +79,8 @@ struct Target {
 
   /// Rows for one workgroup, one after the other, where all of them read the same, as gains and
   /// biases: at most so many.
-  int64_t mostRowsInTurn = 16;
+  static constexpr int64_t kMostRowsInTurn = 16;
+  int64_t mostRowsInTurn = kMostRowsInTurn;
 
   /// The rows and columns of the tile that a workgroup scans at a time, along its columns, of so
   /// many rows that are scanned; null where lanes walk over rows, as on Intel's GPUs.

@@ -52,7 +52,7 @@ int64_t roundUp(int64_t value, int64_t by) { return llvm::divideCeil(value, by) 
 int64_t countRowsInTurn(ArrayRef<Extent> extents, const TilePlan &plan, const Probe &found,
                         const Target *target) {
   constexpr int64_t kThreads = 4096, kMostBytes = 8192;
-  int64_t most = target ? target->mostRowsInTurn : Target().mostRowsInTurn;
+  int64_t most = target ? target->mostRowsInTurn : Target::kMostRowsInTurn;
   constexpr unsigned kMostInputs = 3; // one of rows, beside a gain and a bias
   int64_t rows = 1, last = 1, subgroups = plan.layout[kRows];
   for (auto [extent, use] : llvm::zip_equal(extents, plan.dims)) {

@@ -140,13 +140,13 @@ void hopper::findUnseen(RingPlan &plan) {
     llvm::erase_if(last.ends, [&](arith::CmpIOp compare) { return !endsKeys(compare, last.loop); });
   }
   std::optional<int64_t> rows = rowsOf(plan.queries);
-  bool isStored = rows && llvm::any_of(plan.stores, [&](StoreTileOp store) {
-                    FailureOr<TilePlace> place = placeOfTile(store, store.getTile());
-                    return failed(place) || rowsOf(*place) != rows ||
-                           place->outerOffset != plan.queries.outerOffset;
-                  });
+  bool isElsewhere = rows && llvm::any_of(plan.stores, [&](StoreTileOp store) {
+                       FailureOr<TilePlace> place = placeOfTile(store, store.getTile());
+                       return failed(place) || rowsOf(*place) != rows ||
+                              place->outerOffset != plan.queries.outerOffset;
+                     });
   int64_t left = rows ? *rows % plan.rows() : 0;
-  if (!isStored && left && left <= plan.rows() - plan.warpgroupRows())
+  if (!isElsewhere && left && left <= plan.rows() - plan.warpgroupRows())
     plan.lastQueries = rows;
 }
 

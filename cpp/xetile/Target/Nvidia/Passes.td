@@ -55,7 +55,7 @@ def PlanRing : Pass<"xetile-plan-ring", "::mlir::gpu::GPUModuleOp"> {
     maxima and sums along rows. Three options say how: `overlap`, `lazy`, `counter`.
 
     A kernel without products has the pipeline `threads`: they share a workgroup's tile in chunks of 16 bytes of a row, and
-    shared memory is for reductions.
+    shared memory is for reductions and scans.
 
     Refused, each with an error at the operation: kernels of another form; operands of `tile_mma` that are no loads of a
     matrix that the kernel takes as argument, alone or in a batch; types other than f16, bf16 and f32 with
@@ -112,7 +112,8 @@ def ConvertXeTileToNVVM : Pass<"convert-xetile-to-nvvm", "::mlir::gpu::GPUModule
       `tile_mma` with a constant of sums of rows, of powers as they were before they were rounded, each thread's own until
       the last step.
     - With `overlap` the scores of a step are multiplied before the powers of the step before, which run while those of this
-      step are computed; warpgroups take turns at products by named barriers. With `lazy` the output is multiplied for a new
+      step are computed; warpgroups take turns at products by named barriers, and leave out the steps that none of their
+      own queries sees: behind a mask's end, or behind the last query. With `lazy` the output is multiplied for a new
       maximum only where a row's has grown by more than 8 in the exponent; until then the old one serves. With `counter`
       workgroups draw tiles from a counter in memory, one ahead, the longest first where a mask ends rows.
     - Kernels of the pipeline `threads` compute on a vector for each chunk, loaded and stored at once where it is inside of
