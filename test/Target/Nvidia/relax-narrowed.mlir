@@ -17,6 +17,36 @@ gpu.module @kernels {
     gpu.return
   }
 
+  // Long rows are matrices, whose sums are added up: still of powers alone.
+  // CHECK-LABEL: gpu.func @softmax_of_matrices
+  // CHECK: math.exp %{{.*}} fastmath<afn>
+  gpu.func @softmax_of_matrices(%x: vector<8x64xf32>, %out: memref<8x64xbf16>) kernel {
+    %e = math.exp %x : vector<8x64xf32>
+    %columns = xetile.tile_reduce <add> %e, [0] : vector<8x64xf32> -> vector<1x64xf32>
+    %sum = xetile.tile_reduce <add> %columns, [1] : vector<1x64xf32> -> vector<1x1xf32>
+    %row = xetile.tile_broadcast %sum, [1] : vector<1x1xf32> -> vector<1x64xf32>
+    %all = xetile.tile_broadcast %row, [0] : vector<1x64xf32> -> vector<8x64xf32>
+    %p = arith.divf %e, %all : vector<8x64xf32>
+    %d = arith.truncf %p : vector<8x64xf32> to vector<8x64xbf16>
+    %tile = xetile.init_tile %out[0, 0] : memref<8x64xbf16> -> !xetile.tile<8x64xbf16>
+    xetile.store_tile %d, %tile : vector<8x64xbf16>, !xetile.tile<8x64xbf16>
+    gpu.return
+  }
+
+  // Of two products one may take away the other.
+  // CHECK-LABEL: gpu.func @sum_of_products_of_sums
+  // CHECK: math.exp %{{[a-z0-9_]*}} : vector<8x64xf32>
+  gpu.func @sum_of_products_of_sums(%x: vector<8x64xf32>, %w: vector<1x64xf32>, %out: memref<1x1xbf16>) kernel {
+    %e = math.exp %x : vector<8x64xf32>
+    %columns = xetile.tile_reduce <add> %e, [0] : vector<8x64xf32> -> vector<1x64xf32>
+    %p = arith.mulf %columns, %w : vector<1x64xf32>
+    %sum = xetile.tile_reduce <add> %p, [1] : vector<1x64xf32> -> vector<1x1xf32>
+    %d = arith.truncf %sum : vector<1x1xf32> to vector<1x1xbf16>
+    %tile = xetile.init_tile %out[0, 0] : memref<1x1xbf16> -> !xetile.tile<1x1xbf16>
+    xetile.store_tile %d, %tile : vector<1x1xbf16>, !xetile.tile<1x1xbf16>
+    gpu.return
+  }
+
   // Products may have either sign, and their sum be next to nothing.
   // CHECK-LABEL: gpu.func @weighted
   // CHECK: math.exp %{{[a-z0-9_]*}} : vector<1x64xf32>

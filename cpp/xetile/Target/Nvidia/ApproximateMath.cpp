@@ -6,13 +6,10 @@
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Math/Transforms/Passes.h"
-#include "mlir/Dialect/UB/IR/UBOps.h"
-#include "mlir/Dialect/Utils/IndexingUtils.h"
-#include "mlir/Dialect/Vector/IR/VectorOps.h"
-#include "mlir/IR/ImplicitLocOpBuilder.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 #include "xetile/Target/Nvidia/Erf.h"
 #include "xetile/Target/Nvidia/Exponentials.h"
+#include "xetile/Target/Nvidia/F32Builder.h"
 #include "xetile/Target/Nvidia/Passes.h"
 #include "llvm/ADT/StringSwitch.h"
 
@@ -22,6 +19,7 @@ namespace xetile {
 } // namespace xetile
 
 using namespace mlir;
+using xetile::hopper::F32Builder;
 
 namespace {
 
@@ -56,7 +54,11 @@ struct ApproximateMath : xetile::impl::ApproximateMathBase<ApproximateMath> {
   using ApproximateMathBase::ApproximateMathBase;
 
   void runOnOperation() override {
-    RewritePatternSet patterns(&getContext());
+    RewritePatternSet quotients(&getContext()), patterns(&getContext());
+    // First, as they ask for powers.
+    xetile::hopper::populateQuotients(quotients);
+    if (failed(applyPatternsGreedily(getOperation(), std::move(quotients))))
+      return signalPassFailure();
     math::populateExpansionPatterns(patterns, {"rsqrt", "powf", "round", "fpowi"});
     auto isMissing = [](StringRef name) { return intrinsicOf(name).empty(); };
     // Polynomials are of f32.
@@ -68,7 +70,9 @@ struct ApproximateMath : xetile::impl::ApproximateMathBase<ApproximateMath> {
       return signalPassFailure();
     WalkResult result = getOperation().walk([&](Operation *op) {
       if (isRelaxedQuotient(op)) {
-        replaceElements(op, "llvm.nvvm.div.full");
+        F32Builder b(op);
+        op->replaceAllUsesWith(ValueRange{b.ofElements("llvm.nvvm.div.full", op->getOperands())});
+        op->erase();
         return WalkResult::advance();
       }
       if (StringRef name = intrinsicOf(op->getName().getStringRef()); !name.empty()) {
@@ -93,31 +97,6 @@ private:
     auto call = LLVM::CallIntrinsicOp::create(b, op->getLoc(), op->getResult(0).getType(),
                                               b.getStringAttr(name), op->getOperands());
     op->replaceAllUsesWith(call);
-    op->erase();
-  }
-
-  /// NVVM's intrinsics are of numbers.
-  static void replaceElements(Operation *op, StringRef name) {
-    ImplicitLocOpBuilder b(op->getLoc(), op);
-    auto call = [&](ValueRange operands) -> Value {
-      return LLVM::CallIntrinsicOp::create(b, b.getF32Type(), b.getStringAttr(name), operands)
-          .getResult(0);
-    };
-    auto type = dyn_cast<VectorType>(op->getResult(0).getType());
-    Value result;
-    if (!type) {
-      result = call(op->getOperands());
-    } else {
-      result = ub::PoisonOp::create(b, type);
-      for (int64_t i = 0; i < type.getNumElements(); ++i) {
-        SmallVector<int64_t> place = delinearize(i, computeStrides(type.getShape()));
-        SmallVector<Value> parts = llvm::map_to_vector(op->getOperands(), [&](Value operand) {
-          return Value(vector::ExtractOp::create(b, operand, place));
-        });
-        result = vector::InsertOp::create(b, call(parts), result, place);
-      }
-    }
-    op->replaceAllUsesWith(ValueRange{result});
     op->erase();
   }
 };

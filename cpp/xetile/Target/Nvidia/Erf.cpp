@@ -36,7 +36,8 @@ struct ErfPattern : OpRewritePattern<math::ErfOp> {
     Value small = b.multiply(x, b.polynomial(kSmall, square));
     // A NaN stays one.
     Value limited = arith::MinimumFOp::create(b, size, b.number(kOne));
-    Value rest = math::Exp2Op::create(b, b.polynomial(kLarge, limited));
+    // Of no less than 4: 2^-26.
+    Value rest = b.flushedPower(b.polynomial(kLarge, limited));
     Value large = arith::SubFOp::create(b, b.number(1.0F), rest);
     large = math::CopySignOp::create(b, large, x);
     Value isSmall = arith::CmpFOp::create(b, arith::CmpFPredicate::OLT, size, b.number(kBorder));

@@ -4,7 +4,8 @@
 // is 2^-22.5, and a few products. Refused: nothing; other types stay as they are.
 //
 // exp(x) = 2^h (1 + c ln 2), where h is x log2(e) in f32, and c what h lacks of it: without c an
-// error of h, which grows with x, is one of the exponent.
+// error of h, which grows with x, is one of the exponent. Where less will do, it is the square of
+// 2^(h / 2), which no instruction has to keep from being 0 below 2^-126.
 // tanh(x) = x (1 + s P(s)) below 0.6 with s = x x, and 1 - 2 / (2^(2 |x| log2(e)) + 1) from there
 // on. P was fitted for the least largest relative error of the result, by iterated weighted least
 // squares on Chebyshev points: 8.3e-8; in f32 that of tanh is 2.7e-7.
@@ -29,6 +30,31 @@ constexpr float kBorder = 0.6F;
 
 bool isF32(Type type) { return getElementTypeOrSelf(type).isF32(); }
 
+/// The size of the only number in a constant.
+std::optional<APFloat> sizeOfConstant(Value value) {
+  FloatAttr number;
+  DenseFPElementsAttr elements;
+  if (matchPattern(value, m_Constant(&number)))
+    return abs(number.getValue());
+  if (matchPattern(value, m_Constant(&elements)) && elements.isSplat())
+    return abs(elements.getSplatValue<APFloat>());
+  return std::nullopt;
+}
+
+bool isAtLeast(const std::optional<APFloat> &size, float least) {
+  APFloat::cmpResult order = size ? size->compare(APFloat(least)) : APFloat::cmpUnordered;
+  return order == APFloat::cmpGreaterThan || order == APFloat::cmpEqual;
+}
+
+/// True if a number below 2^-126 makes no difference: all that is done with it is that a constant
+/// is added, of which a unit in the last place is more.
+bool isBesideConstants(Value value) {
+  return !value.use_empty() && llvm::all_of(value.getUses(), [](OpOperand &use) {
+    auto sum = dyn_cast<arith::AddFOp>(use.getOwner());
+    return sum && isAtLeast(sizeOfConstant(sum->getOperand(1 - use.getOperandNumber())), 0x1p-100F);
+  });
+}
+
 struct ExpPattern : OpRewritePattern<math::ExpOp> {
   using OpRewritePattern::OpRewritePattern;
 
@@ -36,9 +62,11 @@ struct ExpPattern : OpRewritePattern<math::ExpOp> {
     if (!isF32(op.getType()))
       return failure();
     F32Builder b(op, rewriter);
+    bool mayFlush = isBesideConstants(op.getResult());
     if (bitEnumContainsAny(op.getFastmath(), arith::FastMathFlags::afn)) {
-      Value high = b.multiply(op.getOperand(), b.number(kLog2E));
-      rewriter.replaceOp(op, math::Exp2Op::create(b, high));
+      Value high = b.multiply(op.getOperand(), b.number(mayFlush ? kLog2E : kLog2E / 2));
+      Value power = b.flushedPower(high);
+      rewriter.replaceOp(op, mayFlush ? power : b.multiply(power, power));
       return success();
     }
     // A NaN stays one.
@@ -47,7 +75,7 @@ struct ExpPattern : OpRewritePattern<math::ExpOp> {
     Value high = b.multiply(x, b.number(kLog2E));
     Value rest = b.fma(x, b.number(kLog2E), arith::NegFOp::create(b, high));
     rest = b.fma(x, b.number(kLog2ERest), rest);
-    Value power = math::Exp2Op::create(b, high);
+    Value power = mayFlush ? b.flushedPower(high) : Value(math::Exp2Op::create(b, high));
     rewriter.replaceOp(op, b.multiply(power, b.fma(rest, b.number(kLn2), b.number(1.0F))));
     return success();
   }
@@ -65,12 +93,10 @@ struct TanhPattern : OpRewritePattern<math::TanhOp> {
     Value small = b.multiply(x, b.fma(sum, square, b.number(1.0F)));
     // Below -0.6 the formula loses a bit, and has the sign of x by itself.
     bool isNarrow = x.getDefiningOp<arith::ExtFOp>();
-    Value power = math::Exp2Op::create(b, b.multiply(isNarrow ? x : size, b.number(2 * kLog2E)));
-    // Of 2^126 and more div.approx makes 0, which no 1 tells from what is right.
-    Value quotient =
-        arith::DivFOp::create(b, b.number(2.0F), arith::AddFOp::create(b, power, b.number(1.0F)),
-                              arith::FastMathFlags::afn);
-    Value large = arith::SubFOp::create(b, b.number(1.0F), quotient);
+    // A power or a quotient below 2^-126 is nothing beside the 1.
+    Value power = b.flushedPower(b.multiply(isNarrow ? x : size, b.number(2 * kLog2E)));
+    Value quotient = b.flushedReciprocal(arith::AddFOp::create(b, power, b.number(1.0F)));
+    Value large = b.fma(b.number(-2.0F), quotient, b.number(1.0F));
     if (!isNarrow)
       large = math::CopySignOp::create(b, large, x);
     Value isSmall = arith::CmpFOp::create(b, arith::CmpFPredicate::OLT, size, b.number(kBorder));
@@ -79,29 +105,41 @@ struct TanhPattern : OpRewritePattern<math::TanhOp> {
   }
 };
 
-/// c / x of f32 that only bf16 or f16 see, as of a logistic function, for c of at most 1: by
-/// div.approx, whose two units in the last place of f32 they do not. Results below 2^-126 are 0.
+/// True for 1 and more, infinite or NaN: such a constant and a power.
+bool isAtLeastOne(Value value) {
+  auto sum = value.getDefiningOp<arith::AddFOp>();
+  if (!sum)
+    return false;
+  for (auto [constant, power] :
+       {std::pair(sum.getLhs(), sum.getRhs()), std::pair(sum.getRhs(), sum.getLhs())})
+    if (matchPattern(constant, m_OneFloat()) &&
+        isa_and_present<math::ExpOp, math::Exp2Op>(power.getDefiningOp()))
+      return true;
+  return false;
+}
+
+/// c / x of f32 that only bf16 or f16 see, for c of at most 1: by div.approx, whose two units in
+/// the last place of f32 they do not. Of x of 1 and more, as of a logistic function, by
+/// rcp.approx.ftz. Results below 2^-126 are 0.
 struct QuotientPattern : OpRewritePattern<arith::DivFOp> {
   using OpRewritePattern::OpRewritePattern;
 
   LogicalResult matchAndRewrite(arith::DivFOp op, PatternRewriter &rewriter) const override {
-    FloatAttr splat;
-    DenseFPElementsAttr elements;
     if (!isF32(op.getType()) || bitEnumContainsAny(op.getFastmath(), arith::FastMathFlags::afn))
       return failure();
-    APFloat size(0.0F);
-    if (matchPattern(op.getLhs(), m_Constant(&splat)))
-      size = abs(splat.getValue());
-    else if (matchPattern(op.getLhs(), m_Constant(&elements)) && elements.isSplat())
-      size = abs(elements.getSplatValue<APFloat>());
-    else
-      return failure();
+    std::optional<APFloat> size = sizeOfConstant(op.getLhs());
     bool isNarrowed = !op->use_empty() && llvm::all_of(op->getUsers(), [](Operation *user) {
       auto narrow = dyn_cast<arith::TruncFOp>(user);
       return narrow && getElementTypeOrSelf(narrow.getType()).getIntOrFloatBitWidth() == 16;
     });
-    if (!isNarrowed || size.compare(APFloat(1.0F)) == APFloat::cmpGreaterThan || size.isNaN())
+    if (!isNarrowed || !size || size->isNaN() ||
+        size->compare(APFloat(1.0F)) == APFloat::cmpGreaterThan)
       return failure();
+    if (isAtLeastOne(op.getRhs())) {
+      F32Builder b(op, rewriter);
+      rewriter.replaceOp(op, b.multiply(op.getLhs(), b.flushedReciprocal(op.getRhs())));
+      return success();
+    }
     rewriter.modifyOpInPlace(op,
                              [&] { op.setFastmath(op.getFastmath() | arith::FastMathFlags::afn); });
     return success();
@@ -111,5 +149,9 @@ struct QuotientPattern : OpRewritePattern<arith::DivFOp> {
 } // namespace
 
 void xetile::hopper::populateExponentials(RewritePatternSet &patterns) {
-  patterns.add<ExpPattern, TanhPattern, QuotientPattern>(patterns.getContext(), /*benefit=*/2);
+  patterns.add<ExpPattern, TanhPattern>(patterns.getContext(), /*benefit=*/2);
+}
+
+void xetile::hopper::populateQuotients(RewritePatternSet &patterns) {
+  patterns.add<QuotientPattern>(patterns.getContext());
 }

@@ -7,9 +7,11 @@
 
 namespace xetile::hopper {
 
-/// math.exp and math.tanh of f32, before upstream's polynomials, and reciprocals that are rounded
-/// to 16 bits at once.
+/// math.exp and math.tanh of f32, before upstream's polynomials.
 void populateExponentials(mlir::RewritePatternSet &patterns);
+
+/// Reciprocals that are rounded to 16 bits at once. Before powers are written as instructions.
+void populateQuotients(mlir::RewritePatternSet &patterns);
 
 } // namespace xetile::hopper
 

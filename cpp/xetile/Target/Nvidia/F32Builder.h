@@ -13,6 +13,8 @@ namespace xetile::hopper {
 struct F32Builder : mlir::ImplicitLocOpBuilder {
   F32Builder(mlir::Operation *op, mlir::OpBuilder &builder)
       : ImplicitLocOpBuilder(op->getLoc(), builder), type(op->getResult(0).getType()) {}
+  explicit F32Builder(mlir::Operation *op)
+      : ImplicitLocOpBuilder(op->getLoc(), op), type(op->getResult(0).getType()) {}
 
   mlir::Value number(float value) {
     mlir::TypedAttr one = getF32FloatAttr(value);
@@ -33,6 +35,18 @@ struct F32Builder : mlir::ImplicitLocOpBuilder {
       sum = fma(sum, x, number(factor));
     return sum;
   }
+
+  /// 2^x by one instruction, with a relative error of 2^-22.5: 0 where that is below 2^-126.
+  mlir::Value flushedPower(mlir::Value x) {
+    return ofElements("llvm.nvvm.ex2.approx.ftz.f32", {x});
+  }
+  /// 1 / x by one instruction, with a relative error of 2^-23: 0 where that is below 2^-126, and
+  /// infinite where x is.
+  mlir::Value flushedReciprocal(mlir::Value x) {
+    return ofElements("llvm.nvvm.rcp.approx.ftz.f", {x});
+  }
+  /// An intrinsic of numbers for each element of `operands`, which are of `type`.
+  mlir::Value ofElements(llvm::StringRef intrinsic, mlir::ValueRange operands);
 
   mlir::Type type;
 };

@@ -152,10 +152,11 @@ def ApproximateMath : Pass<"xetile-approximate-math", "::mlir::gpu::GPUModuleOp"
   let description = [{
     Upstream's approximations of `math.log` and others, exact to a few units in the last place, on vectors as well as on
     numbers: there is no library of device functions to call. `math.exp`, `math.tanh` and `math.erf` have ones of their
-    own, of a third to half of the instructions, by `ex2.approx`; `math.exp` with `fastmath<afn>` is that of
-    one product, and a quotient with `fastmath<arcp>` `div.full`. Quotients `c / x` of f32 with a constant of at most 1,
-    as a logistic function's, are `rcp.approx` or `div.approx` where bf16 or f16 is all that is kept of them. Functions
-    that PTX has become LLVM's intrinsics.
+    own, of a third to half of the instructions, by `ex2.approx`; `math.exp` with `fastmath<afn>` is the square of
+    one power of 2 of half the exponent, and a quotient with `fastmath<arcp>` `div.full`. Quotients `c / x` of f32 with
+    a constant of at most 1 are `div.approx` where bf16 or f16 is all that is kept of them, and of 1 and a power, as a
+    logistic function's, `rcp.approx.ftz`. Powers that constants are added to are `ex2.approx.ftz`: below 2^-126 they
+    are nothing beside these. Functions that PTX has become LLVM's intrinsics.
 
     ```mlir
     %y = math.sqrt %x : vector<2xf32>

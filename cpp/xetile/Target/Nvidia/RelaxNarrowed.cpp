@@ -29,6 +29,13 @@ using namespace xetile;
 
 namespace {
 
+/// True for powers and sums of them, of which none takes anything away from another.
+bool isPositive(Value value) {
+  if (auto reduce = value.getDefiningOp<TileReduceOp>())
+    return reduce.getKind() == vector::CombiningKind::ADD && isPositive(reduce.getVector());
+  return isa_and_present<math::ExpOp>(value.getDefiningOp());
+}
+
 /// The uses of a value, followed to what is kept of it.
 class Uses {
 public:
@@ -70,8 +77,7 @@ private:
       return true;
     // A sum of what may have either sign is a difference.
     if (auto reduce = dyn_cast<TileReduceOp>(op))
-      return reduce.getKind() != vector::CombiningKind::ADD ||
-             reduce.getVector().getDefiningOp<math::ExpOp>();
+      return reduce.getKind() != vector::CombiningKind::ADD || isPositive(reduce.getVector());
     return withConstants && isa<arith::AddFOp, arith::SubFOp>(op) &&
            llvm::any_of(op->getOperands(),
                         [](Value operand) { return matchPattern(operand, m_Constant()); });

@@ -199,7 +199,10 @@ class Workgroup:
                 sources[1] = self.value(operands[2], "u32").astype(sources[0].dtype)
             if kind == "bf16":
                 sources = [source.astype(np.float32) for source in sources]
-            result = binary(*sources)
+            if "ftz" in suffixes:
+                result = flushed(binary(*map(flushed, sources)))
+            else:
+                result = binary(*sources)
             self.put(operands[0], result.astype(DTYPES[kind]) if kind != "pred" else result)
         return None
 
@@ -422,6 +425,11 @@ UNARY: dict[str, Callable[..., Array]] = {
     "ex2": np.exp2, "lg2": np.log2, "sin": np.sin, "cos": np.cos, "tanh": np.tanh,
     "not": lambda x: np.logical_not(x) if x.dtype == bool else np.invert(x),
 }  # fmt: skip
+
+
+def flushed(x: Array) -> Array:
+    """Zeros for f32 below the least normal number, as with the suffix ftz."""
+    return np.where(np.abs(x) < 2.0**-126, np.copysign(x.dtype.type(0), x), x)
 
 
 def launch(
