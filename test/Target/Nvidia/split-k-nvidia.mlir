@@ -5,7 +5,7 @@
 // RUN: xetile-opt %s --pass-pipeline="builtin.module(xetile-compile{target=sm_90a schedule=%schedules/matmul.mlir set=split_k=4})" | FileCheck %s --check-prefix=HOST
 
 // RING: gpu.func @f_0_matmul_kernel({{.*}}memref<64x4x2048xf16>
-// RING-SAME: pipeline = "simple"
+// RING-SAME: pipeline = "specialized"
 // RING: gpu.func @f_1_rows_kernel({{.*}}memref<4x64x96xf32>
 // RING-SAME: pipeline = "threads"
 

@@ -47,9 +47,10 @@ RegisterSplit splitRegisters(int64_t warpgroups, bool loadsPlainly);
 Problem checkSpecialized(const MatmulTiling &tiling, bool loadsPlainly, bool isSplit);
 /// True if results of products are stored as that type.
 bool isStored(mlir::Type type);
-/// True if workgroups that walk several tiles gain by loading one while another is stored: `tiles`
-/// is below zero if it is not known.
-bool gainsByWalking(int64_t tiles);
+/// True if a warpgroup that only loads gains: where workgroups walk several tiles the next one is
+/// loaded while one is stored, and one that is alone on its multiprocessor waits less in many
+/// `steps` along k. Both are below zero if they are not known.
+bool gainsBySpecializing(int64_t tiles, int64_t steps);
 
 /// All sizes of a matmul's tiles.
 MatmulTiling chooseTiling(const MatmulProblem &problem, MatmulTiling given);

@@ -66,6 +66,12 @@ private:
     return tiles;
   }
 
+  /// Steps along k of a tile, below zero if that is not known.
+  static int64_t stepsOf(const RingPlan &plan) {
+    std::optional<APInt> steps = plan.loop.getStaticTripCount();
+    return steps ? steps->getSExtValue() : -1;
+  }
+
   /// Who loads. Emits an error if that is given and does not fit.
   FailureOr<bool> isSpecialized(const RingPlan &plan) {
     if (plan.isOnline())
@@ -81,7 +87,8 @@ private:
           "pipeline specialized, where a warpgroup loads without it");
     // Whoever splits f32 waits for the matrix unit, not for loads, and wants registers.
     return isPlain || pipeline == "specialized" ||
-           (pipeline == "auto" && !why && !plan.isSplit() && gainsByWalking(tilesOf(plan)));
+           (pipeline == "auto" && !why && !plan.isSplit() &&
+            gainsBySpecializing(tilesOf(plan), stepsOf(plan)));
   }
 
   /// Without products: threads share tiles, and nothing goes through a ring.
