@@ -14,7 +14,7 @@ from xetile import cpu
 FORMS = ["plain", "transposed A", "transposed B", "both transposed", "transposed C", "batch", "batch, transposed B"]
 F32 = ("f32", "f32", "f32")
 # Vectors along k end in lanes of one sum: these are what there is in one, and what is left of tiles of them.
-THIN = [(1, 1), (1, 37), (2, 66), (5, 9), (13, 1), (66, 3), (31, 33), (64, 17)]
+THIN = [(1, 1), (1, 37), (2, 66), (5, 9), (13, 1), (66, 3), (31, 33), (64, 17), (40, 5), (35, 7), (100, 14)]
 MACHINES = {
     "SSE": {"max_vector_width": 128, "int8_dot": 0, "bf16_dot": 0},
     "AVX2": {"max_vector_width": 256, "int8_dot": 0, "bf16_dot": 0},
@@ -93,7 +93,7 @@ def test_nothing_is_packed_for_a_column(types, machine):
 
 def test_threads_have_lines_of_c_of_their_own(rng):
     """Vectors run along k, for four columns at a time, and a line has sixteen."""
-    problem = Problem("plain", blocked("plain", 2016, 16, 240), F32, machine=MACHINES["AVX-512"])
+    problem = Problem("plain", blocked("plain", 2016, 12, 240), F32, machine=MACHINES["AVX-512"])
     text = cpu.explain(problem.module(), threads=4).splitlines()[0]
     config = json.loads(text[text.index("{") :])
     assert config["innermostNBlock"] < 16 and (config["MThreads"], config["NThreads"]) == (4, 1)

@@ -48,11 +48,10 @@ static double chooseLanes(const CostModel &model, const PartialConfig &given,
                           ConfigChoice &choice) {
   int64_t m = model.extents[kM], n = model.extents[kN];
   const LaneTile &tile = model.laneTile;
-  // A column of B stays in the first-level cache for some rows.
-  constexpr int64_t kRows = 32;
   int64_t lanes = model.length * model.group;
   fitInnermost(model, given,
-               {std::max<int64_t>(kRows / tile.rows, 1) * tile.rows, tile.columns, lanes}, choice);
+               {std::max<int64_t>(kLaneRows / tile.rows, 1) * tile.rows, tile.columns, lanes},
+               choice);
   const std::array<int64_t, 3> &chosen = choice.config.innermost;
   double sums = double(m) * n;
   choice.reasons.push_back(llvm::formatv(
@@ -91,8 +90,8 @@ static double chooseInnermost(const CostModel &model, const PartialConfig &given
   };
   int64_t rows = alongM ? chosen[kN] : chosen[kM], most = alongM ? chosen[kM] : chosen[kN];
   RegisterTile used =
-      chooseRegisterTile(rows, most, model.length, model.machine.registers,
-                         /*mostRows=*/30, alongM ? PanelWaits() : model.panelWaits());
+      chooseRegisterTile(rows, most, model.length, model.machine.registers, /*mostRows=*/30,
+                         alongM ? PanelWaits() : model.panelWaits(), model.foldsLoads());
   double dot = group > 1 ? model.dotCycles() : 1;
   return blocks(kM) * blocks(kN) * used.cycles * dot / (sums * group);
 }

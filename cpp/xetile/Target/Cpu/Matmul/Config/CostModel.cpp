@@ -14,6 +14,8 @@ using namespace xetile;
 
 /// The estimate of an unknown size.
 static constexpr int64_t kTypicalExtent = 1024;
+/// Rows for which panels of B do not come to the first level to stay.
+static constexpr int64_t kFewRows = 16;
 /// Copying B to rows along k instead of panels, as a factor:
 static constexpr double kTurnCost = 4;
 
@@ -45,15 +47,16 @@ CostModel::CostModel(const Contraction &matmul, const Machine &machine, PackingW
   inputBytes = std::max<int64_t>(matmul.elementType(0).getIntOrFloatBitWidth() / 8, 1);
   length = std::max<int64_t>(machine.vectorBits / sumBits, 1);
   registerTile = chooseRegisterTile(extents[kM], extents[kN], length, machine.registers,
-                                    rowsInFirstLevel(0), panelWaits());
+                                    rowsInFirstLevel(0), panelWaits(), foldsLoads());
   // Columns that pass once need not stay in the first level.
   constexpr int64_t kRowsOfOneTile = 8;
-  laneTile =
-      chooseLaneTile(extents[kM], extents[kN], machine.registers, offsetsBytes(matmul, machine),
-                     extents[kM] > kRowsOfOneTile ? rowsInFirstLevel(1) : kMostLaneColumns);
+  laneTile = chooseLaneTile(
+      extents[kM], extents[kN], machine.registers, offsetsBytes(matmul, machine),
+      extents[kM] > kRowsOfOneTile ? rowsInFirstLevel(1) : kMostLaneColumns, lineCycles());
   vectorDim = chooseVectorDim();
   if (vectorDim == kM)
-    registerTile = chooseRegisterTile(extents[kN], extents[kM], length, machine.registers);
+    registerTile = chooseRegisterTile(extents[kN], extents[kM], length, machine.registers,
+                                      /*mostRows=*/30, {}, foldsLoads());
   streamedRows = chooseStreamedRows();
 }
 
@@ -95,12 +98,23 @@ int64_t CostModel::rowsInFirstLevel(unsigned operand) const {
 PanelWaits CostModel::panelWaits() const {
   // Measured on an Emerald Rapids: of 16 rows, 8 with 2 or 3 vectors were the fastest. With many
   // rows blocks of 6 x 4 vectors were as fast as those of 12 x 2.
-  constexpr int64_t kFewRows = 16;
   if (extents[kM] > kFewRows)
     return {};
   double bytes = double(length * inputBytes * group);
   return {cycles(machine.rates.waitL2) * bytes / 1024,
           int64_t(machine.l1 / 2.0 / (bytes * double(llvm::divideCeil(extents[kK], group))))};
+}
+
+double CostModel::lineCycles() const {
+  bool isNear = double(extents[kM]) * extents[kK] * inputBytes <= double(machine.l1);
+  double bytes = double(machine.vectorBits) / 8;
+  return isNear ? 0 : cycles(machine.rates.readL2) * bytes / 1024 / dotCycles();
+}
+
+bool CostModel::foldsLoads() const {
+  // Of few rows tiles of several vectors were the fastest on an Emerald Rapids.
+  return extents[kM] > kFewRows && extents[kN] <= length &&
+         matmul.elementType(0).getIntOrFloatBitWidth() == sumBits;
 }
 
 double CostModel::alongColumns() const {
@@ -125,7 +139,8 @@ MatmulDim CostModel::chooseVectorDim() const {
   if (!runsAlongK(0))
     return matmul.extent(kN) == 1 && runsAlong(0, kM) ? kM : kN;
   double n = extents[kN], k = extents[kK], columns = alongColumns();
-  double lanes = laneTile.cycles * dotCycles() * k / (length * group) + laneTile.laneCycles;
+  double vectors = std::ceil(k / double(length * group));
+  double lanes = laneTile.cycles * dotCycles() * vectors + laneTile.laneCycles;
   if (!runsAlongK(1)) {
     // Squares of elements are transposed in registers.
     int64_t bits = matmul.elementType(1).getIntOrFloatBitWidth();

@@ -81,6 +81,9 @@ struct CostModel {
   /// The same for the configuration's own threads.
   int64_t share(const MatmulConfig &config, MatmulDim dim) const;
 
+  /// True if a multiply-add reads an element from memory to all lanes; of many rows and columns of
+  /// one vector, for which it matters.
+  bool foldsLoads() const;
   /// For vectors of a panel of B, along n, that few rows read: what the second level costs where
   /// the first does not keep the panel.
   PanelWaits panelWaits() const;
@@ -125,6 +128,9 @@ private:
   /// each.
   int64_t rowsInFirstLevel(unsigned operand) const;
   MatmulDim chooseVectorDim() const;
+  /// Multiply-adds, or dot products, that a vector of a row of A takes as long as: from the second
+  /// level, which rows past a column of B come from, unless the first level has all of them.
+  double lineCycles() const;
   /// Cycles with vectors of sums, or tiles of them, along n, B copied where it has to be.
   double alongColumns() const;
   int64_t chooseStreamedRows() const;

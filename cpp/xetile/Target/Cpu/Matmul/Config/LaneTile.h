@@ -17,10 +17,15 @@ struct LaneTile {
 
 constexpr int64_t kMostLaneColumns = 8;
 
+/// Rows that one call of the microkernel has at most: past as many a column of B stays in the
+/// first-level cache.
+constexpr int64_t kLaneRows = 32;
+
 /// The tile of at most `mostColumns` that runs through m x n in the fewest cycles. With
-/// `sumsColumns` registers hold the sums of columns of B, too.
+/// `sumsColumns` registers hold the sums of columns of B, too. A vector of a row of A comes in no
+/// less than `lineCycles`, for each tile of columns.
 LaneTile chooseLaneTile(int64_t m, int64_t n, int64_t registers, bool sumsColumns,
-                        int64_t mostColumns = kMostLaneColumns);
+                        int64_t mostColumns = kMostLaneColumns, double lineCycles = 0);
 
 } // namespace xetile
 

@@ -10,12 +10,13 @@
 using namespace xetile;
 
 RegisterTile xetile::chooseRegisterTile(int64_t m, int64_t n, int64_t length, int64_t registers,
-                                        int64_t mostRows, PanelWaits waits) {
+                                        int64_t mostRows, PanelWaits waits, bool foldsLoads) {
   // Fewer independent sums than this leave the multiplier waiting for its own results.
   constexpr int64_t kSumsInFlight = 8;
-  // Vector multiply-adds that a load, of a vector or to all lanes, takes as long as: 1.1 for f32
-  // and 1.3 for pairs of bf16 on a Zen 4.
-  constexpr double kLoadCycles = 1.2;
+  // Vector multiply-adds that a load, of a vector or to all lanes, takes as long as: on a Zen 4 1.3
+  // for pairs of bf16, while 8 to 30 multiply-adds of f32 with as many elements of A and one vector
+  // of B took 1.0 each.
+  const double loadCycles = foldsLoads ? 1.0 : 1.2;
   // One row or two need more vectors for that.
   const int64_t mostVectors = m <= 2 ? 8 : 6;
   RegisterTile best;
@@ -24,7 +25,7 @@ RegisterTile xetile::chooseRegisterTile(int64_t m, int64_t n, int64_t length, in
       double tiles = double(llvm::divideCeil(m, rows)) * llvm::divideCeil(n, vectors * length);
       double multiplies = std::max<int64_t>(rows * vectors, kSumsInFlight);
       auto loads = double(rows + vectors);
-      double cost = tiles * (std::max(multiplies, kLoadCycles * loads) + 0.05 * loads + 0.5 +
+      double cost = tiles * (std::max(multiplies, loadCycles * loads) + 0.05 * loads + 0.5 +
                              waits.of(vectors));
       if (best.cycles == 0 || cost < best.cycles)
         best = {rows, vectors, cost};

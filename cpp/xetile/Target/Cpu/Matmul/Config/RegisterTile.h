@@ -24,9 +24,11 @@ struct PanelWaits {
 };
 
 /// The register tile of at most `mostRows` that runs through m x n in the fewest cycles; `length`
-/// elements in a vector.
+/// elements in a vector. `foldsLoads`: multiply-adds read an element of A from memory, to all
+/// lanes.
 RegisterTile chooseRegisterTile(int64_t m, int64_t n, int64_t length, int64_t registers,
-                                int64_t mostRows = 30, PanelWaits waits = {});
+                                int64_t mostRows = 30, PanelWaits waits = {},
+                                bool foldsLoads = false);
 
 } // namespace xetile
 
