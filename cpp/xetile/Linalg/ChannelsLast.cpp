@@ -36,6 +36,13 @@ using namespace xetile;
 /// Rows of a matrix in memory have so many bytes at least, and begin at multiples of kPitchBytes.
 constexpr int64_t kRowBytes = 64, kPitchBytes = 16;
 
+/// True if a tensor is a slice whose rows do not lie behind each other in memory.
+static bool cutsRows(Value tensor) {
+  auto slice = tensor.getDefiningOp<tensor::ExtractSliceOp>();
+  return slice && slice.getDroppedDims().none() &&
+         slice.getStaticSizes().back() != slice.getSourceType().getShape().back();
+}
+
 /// Elements of k that are multiplied at a time: a row of the least bytes.
 static int64_t stepOf(Type element) { return kRowBytes * 8 / element.getIntOrFloatBitWidth(); }
 
@@ -96,7 +103,8 @@ public:
       return;
     b.setInsertionPoint(op);
     if (std::optional<WindowProduct> product = matchWindowProduct(op);
-        product && !endsWithChannels(op->getOperand(0)) && multiplyWindows(*product))
+        product && !endsWithChannels(op->getOperand(0)) &&
+        !(cutsRows(op->getOperand(0)) && matchTiledConvolution(op)) && multiplyWindows(*product))
       return;
     if (std::optional<ChannelLoops> loops = matchTiledConvolution(op))
       moveConvolution(linalgOp, *loops);
@@ -119,6 +127,7 @@ private:
   /// The tensor with its dimensions in that order: one that is there, or a transpose.
   Value inOrder(Value tensor, ArrayRef<int64_t> order);
   Value padInOrder(tensor::PadOp pad, ArrayRef<int64_t> order);
+  Value sliceInOrder(tensor::ExtractSliceOp slice, ArrayRef<int64_t> order);
   Value padWhole(Value tensor, unsigned dim);
   Operand operandInOrder(OpOperand &operand, ArrayRef<int64_t> order);
   Value startInOrder(linalg::LinalgOp op, ArrayRef<int64_t> order);
@@ -166,6 +175,23 @@ Value ChannelMover::padInOrder(tensor::PadOp pad, ArrayRef<int64_t> order) {
                                pad.getConstantPaddingValue(), pad.getNofold());
 }
 
+Value ChannelMover::sliceInOrder(tensor::ExtractSliceOp slice, ArrayRef<int64_t> order) {
+  Value source = inOrder(slice.getSource(), order);
+  SmallVector<OpFoldResult> offsets = slice.getMixedOffsets(), sizes = slice.getMixedSizes(),
+                            steps = slice.getMixedStrides();
+  for (SmallVector<OpFoldResult> *numbers : {&offsets, &sizes, &steps})
+    applyPermutationToVector(*numbers, order);
+  return tensor::ExtractSliceOp::create(b, slice.getLoc(), source, offsets, sizes, steps);
+}
+
+/// True if a slice has most elements of its tensor, whose other ones may be moved as well: several
+/// slices are moved at once.
+static bool hasMost(tensor::ExtractSliceOp slice) {
+  RankedTensorType source = slice.getSourceType(), type = slice.getType();
+  return source.hasStaticShape() && type.hasStaticShape() && slice.getDroppedDims().none() &&
+         slice.hasUnitStride() && source.getNumElements() / 2 < type.getNumElements();
+}
+
 Value ChannelMover::inOrder(Value tensor, ArrayRef<int64_t> order) {
   if (isIdentity(order))
     return tensor;
@@ -184,6 +210,8 @@ Value ChannelMover::inOrder(Value tensor, ArrayRef<int64_t> order) {
   }
   if (auto pad = tensor.getDefiningOp<tensor::PadOp>(); pad && pad.getConstantPaddingValue())
     return padInOrder(pad, order);
+  if (auto slice = tensor.getDefiningOp<tensor::ExtractSliceOp>(); slice && hasMost(slice))
+    return sliceInOrder(slice, order);
   return transpose(tensor, order);
 }
 

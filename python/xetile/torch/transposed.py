@@ -2,13 +2,16 @@
 """Transposed convolutions with strides as plain ones of the input, not of one with zeros between its places.
 
 A result at o has the filter's taps k with o + padding - dilation * k a multiple of the stride s. Results of one
-remainder of o have the same taps, every s-th one. The filters of all remainders are filters of one plain convolution,
-in as many groups, whose results are interleaved. Where the stride does not divide the taps, some of these are zeros.
-With a dilation that has a divisor in common with the stride, remainders that are no multiples of it have no taps.
+remainder of o have the same taps, every s-th one. Neighbours of them that have as many taps, of the same places, are
+filters of one plain convolution, in as many groups: where the dilation is 1, there are at most two of these for each
+dimension, one where the stride divides the taps. Their results are interleaved. No tap is a zero, which would make NaN
+of infinities that PyTorch does not multiply. With a dilation that has a divisor in common with the stride, remainders
+that are no multiples of it have no taps.
 """
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -19,8 +22,6 @@ import torch
 __all__ = ["convolution", "per_dimension"]
 
 _aten = torch.ops.aten
-_TILE = 64
-"""Filters that kernels multiply at once."""
 
 
 def per_dimension(space: int, *lists: Sequence[int]) -> list[list[int]]:
@@ -42,137 +43,199 @@ def convolution(
     """`aten.convolution`; NotImplemented where nothing is gained: without strides and groups."""
     space = x.ndim - 2
     stride, padding, dilation, output_padding = per_dimension(space, stride, padding, dilation, output_padding)
-    sizes = x.shape[2:]
-    static = all(isinstance(size, int) for size in (*sizes, *weight.shape))
+    static = all(isinstance(size, int) for size in (*x.shape[2:], *weight.shape))
     if not transposed or not static:
         return NotImplemented
     if max(stride) == 1 and groups == 1:
         return NotImplemented
-    each = [*zip(sizes, weight.shape[2:], stride, padding, dilation, output_padding, strict=True)]
-    # Remainders without taps have filters of zeros where a tile has room for them, else zeros among the results.
-    filled = weight.shape[1] * math.prod(stride) <= _TILE
-    # Kernels take 8 dimensions, which those with remainders have without zeros.
-    filled |= space > 2 and any(math.gcd(s, d) < s for s, d in zip(stride, dilation, strict=True))
-    sides = [_Side.of(*numbers, filled=filled) for numbers in each]
-    part = x
-    for dim, (side, size) in enumerate(zip(sides, sizes, strict=True)):
-        part = _window(part, dim + 2, side.first - side.reach, side.count + side.reach, size)
-    filters = _filters_of_remainders(weight, sides, groups)
-    ones, zeros = [1] * space, [0] * space
-    apart = [side.apart for side in sides]
-    # Where some remainders have no taps, a bias is all that is there.
-    skips = math.prod(side.skipped for side in sides) > 1
-    biases = None
-    if bias is not None and not skips:
-        biases = bias.reshape(groups, 1, -1).repeat(1, filters.shape[0] // bias.shape[0], 1).reshape(-1)
-    together = _aten.convolution.default(part, filters, biases, ones, zeros, apart, False, zeros, groups)
-    is_whole = all(side.remainders == side.skipped == 1 for side in sides)
-    whole = together if is_whole else _interleave(together, sides, groups)
+    each = zip(x.shape[2:], weight.shape[2:], stride, padding, dilation, output_padding, strict=True)
+    sides = [_Side.of(*numbers) for numbers in each]
+    # Where some results have no taps, a bias is all that is there.
+    late = bias is not None and any(side.skipped > 1 or not all(run.taps for run in side.runs) for side in sides)
+    # All read one image with zeros around it, which is moved in memory once.
+    image = x
+    for dim, side in enumerate(sides):
+        image = _window(image, dim + 2, side.first, side.places, x.shape[dim + 2])
+    ordered = _in_order(weight, sides, groups)
+    parts = [
+        _of_runs(image, ordered, None if late else bias, runs, sides, groups)
+        for runs in itertools.product(*(side.runs for side in sides))
+    ]
+    whole = _interleave(parts, sides, groups)
     for dim, side in enumerate(sides):
         if whole.shape[dim + 2] != side.results:
             whole = _aten.slice.Tensor(whole, dim + 2, side.offset, side.offset + side.results)
-    return whole if bias is None or not skips else whole + bias.reshape(-1, *ones)
+    return whole + bias.reshape(-1, *[1] * space) if bias is not None and late else whole
+
+
+@dataclass(frozen=True)
+class _Run:
+    """Remainders one behind the other, `count` of them, whose results have `taps` of the filter, from `tap` on."""
+
+    tap: int
+    count: int
+    taps: int
+    first: int  # the place of the image that the first tap of the first result reads
 
 
 @dataclass(frozen=True)
 class _Side:
-    """One dimension of the image: `remainders` of the stride have taps, every `skipped`-th, `kept` each, `apart`."""
+    """One dimension of the image: `remainders` of the stride have results of taps, every `skipped`-th one."""
 
     results: int
-    taps: int  # of the filter, with zeros between its own, which are `spread`
-    spread: int
-    before: int  # zeros before its taps
+    offset: int  # the first result, of those that all remainders compute
+    count: int  # results of each remainder
     remainders: int
     skipped: int
-    kept: int
-    apart: int
-    first: int  # the first place that all remainders compute, in the image
-    count: int  # places of each remainder
-    offset: int  # the first result of them
+    apart: int  # places between those of a remainder's taps
+    runs: tuple[_Run, ...]
+
+    def reach(self, run: _Run) -> int:
+        """Places before the last one that a result is computed of."""
+        return (run.taps - 1) * self.apart
 
     @property
-    def reach(self) -> int:
-        """Places before the last one that a result is computed of."""
-        return (self.kept - 1) * self.apart
+    def first(self) -> int:
+        """The first place of the image that is read."""
+        return min(run.first - self.reach(run) for run in self.runs if run.taps)
+
+    def before(self, run: _Run) -> int:
+        """Places that are read before the run's first one."""
+        return run.first - self.reach(run) - self.first
+
+    @property
+    def places(self) -> int:
+        """Places of the image that are read."""
+        return max(run.first for run in self.runs if run.taps) + self.count - self.first
 
     @staticmethod
-    def of(size: int, taps: int, stride: int, padding: int, dilation: int, extra: int, *, filled: bool) -> _Side:
+    def of(size: int, taps: int, stride: int, padding: int, dilation: int, extra: int) -> _Side:
         results = (size - 1) * stride - 2 * padding + dilation * (taps - 1) + 1 + extra
-        common = math.gcd(stride, dilation)
-        spread, remainders, apart = 1, stride // common, dilation // common
-        # Where taps of remainders are not side by side, or all remainders have filters.
-        if (remainders > 1 and apart > 1) or (filled and common > 1):
-            spread, remainders, apart, common = dilation, stride, 1, 1
-        taps, before = (taps - 1) * spread + 1, 0
-        # Zeros that no remainder has more taps for make the first result one of the first place.
-        if remainders == stride and -(-(taps + -padding % stride) // stride) == -(-taps // stride):
-            before = -padding % stride
-        taps, padding = taps + before, padding + before
-        first = padding // stride
-        count = -(-(padding + results) // stride) - first
-        return _Side(
-            results,
-            taps,
-            spread,
-            before,
-            remainders,
-            common,
-            -(-taps // remainders),
-            apart,
-            first,
-            count,
-            padding % stride,
-        )
+        skipped = math.gcd(stride, dilation)
+        remainders, apart = stride // skipped, dilation // skipped
+        # From the first result on, or the last one before it that has the first tap, where there are fewer runs then.
+        starts = (padding // skipped, padding // stride * remainders)
+        runs, start = min(((_runs(start, taps, remainders, apart), start) for start in starts), key=lambda r: len(r[0]))
+        offset = padding - start * skipped
+        return _Side(results, offset, -(-(offset + results) // stride), remainders, skipped, apart, runs)
 
 
-def _filters_of_remainders(weight: torch.Tensor, sides: Sequence[_Side], groups: int) -> torch.Tensor:
-    """Filters [groups * remainders ... * results, channels, taps ...] of filters [channels, results, taps ...]."""
-    space, filters = len(sides), weight
-    if all(side.remainders == 1 for side in sides):
-        taps = range(3, space + 3)
-        filters = filters.reshape(groups, -1, *weight.shape[1:]).permute(0, 2, 1, *taps)
-        return filters.reshape(-1, *filters.shape[2:]).flip([*range(2, space + 2)])
-    for dim, side in enumerate(sides):
-        filters = _with_zeros(filters, dim + 2, side.spread)
-        filters = _window(filters, dim + 2, -side.before, side.remainders * side.kept, filters.shape[dim + 2])
-    # From the filter's dimensions [channels, results, k * s ...] to [k ..., channels, s ..., results]: rows of memory,
-    # whose order along each k is turned around. Kernels take 8 dimensions: groups are taken out of channels behind it.
-    split = [n for side in sides for n in (side.kept, side.remainders)]
-    filters = filters.reshape(*weight.shape[:2], *split)
-    filters = filters.permute(*range(2, 2 * space + 2, 2), 0, *range(3, 2 * space + 2, 2), 1)
-    filters = filters.reshape(*filters.shape[:space], weight.shape[0], -1)
-    first = 0
+def _runs(start: int, taps: int, remainders: int, apart: int) -> tuple[_Run, ...]:
+    """Those of results from `start` on, which counts those that have taps, padding included."""
+    runs: list[_Run] = []
+    for place in range(start, start + remainders):
+        tap = place * pow(apart, -1, remainders) % remainders
+        run = _Run(tap, 1, len(range(tap, taps, remainders)), (place - tap * apart) // remainders)
+        last = runs[-1] if runs else run
+        if runs and (last.taps, last.first, last.tap + last.count) == (run.taps, run.first, run.tap):
+            runs[-1] = _Run(last.tap, last.count + 1, last.taps, last.first)
+        else:
+            runs.append(run)
+    return tuple(runs)
+
+
+def _of_runs(
+    image: torch.Tensor,
+    ordered: torch.Tensor,
+    bias: torch.Tensor | None,
+    runs: Sequence[_Run],
+    sides: Sequence[_Side],
+    groups: int,
+) -> torch.Tensor:
+    """The results of a run in each dimension: [images * groups, remainders ..., results, places ...]."""
+    space, counts = len(sides), [side.count for side in sides]
+    shape = [image.shape[0] * groups, *(run.count for run in runs), ordered.shape[-1], *counts]
+    if not all(run.taps for run in runs):
+        return image.new_zeros(shape)
+    part = image
+    for dim, (run, side) in enumerate(zip(runs, sides, strict=True)):
+        part = _window(part, dim + 2, side.before(run), side.count + side.reach(run), image.shape[dim + 2])
+    filters = _filters(ordered, runs, sides)
+    times = filters.shape[0] // (groups * ordered.shape[-1])
+    if bias is not None and times > 1:
+        bias = bias.reshape(groups, 1, -1).repeat(1, times, 1).reshape(-1)
+    ones, zeros = [1] * space, [0] * space
+    apart = [side.apart for side in sides]
+    return _aten.convolution.default(part, filters, bias, ones, zeros, apart, False, zeros, groups).reshape(shape)
+
+
+def _in_order(weight: torch.Tensor, sides: Sequence[_Side], groups: int) -> torch.Tensor:
+    """Filters [taps ..., channels, results], of several groups [groups, taps ..., channels, results], of filters
+    [groups * channels, results, taps ...]: the taps of a run before those of the next one, in each the last taps of
+    all remainders first, as plain convolutions have them."""
+    space = len(sides)
+    filters = weight.permute(*range(2, space + 2), 0, 1)
     if groups > 1:
-        filters = filters.reshape(*filters.shape[:space], groups, -1, filters.shape[-1])
-        filters = filters.permute(space, *range(space), space + 1, space + 2)
-        first = 1
-    taps = range(first, first + space)
-    for dim in taps:
-        pieces = [_aten.slice.Tensor(filters, dim, k, k + 1) for k in reversed(range(filters.shape[dim]))]
+        filters = weight.reshape(groups, -1, *weight.shape[1:]).permute(0, *range(3, space + 3), 1, 2)
+    for dim, side in enumerate(sides, filters.ndim - space - 2):
+        pieces = [
+            _aten.slice.Tensor(filters, dim, tap, tap + run.count)
+            for run in side.runs
+            for tap in reversed(range(run.tap, run.tap + run.taps * side.remainders, side.remainders))
+        ]
         filters = torch.cat(pieces, dim) if len(pieces) > 1 else filters
-    filters = filters.permute(*range(first), first + space + 1, first + space, *taps)
+    return filters
+
+
+def _filters(ordered: torch.Tensor, runs: Sequence[_Run], sides: Sequence[_Side]) -> torch.Tensor:
+    """Filters [groups * remainders ... * results, channels, taps ...] of those in order."""
+    space, filters = len(sides), ordered
+    first = filters.ndim - space - 2
+    for dim, (run, side) in enumerate(zip(runs, sides, strict=True), first):
+        start = sum(each.taps * each.count for each in side.runs[: side.runs.index(run)])
+        filters = _window(filters, dim, start, run.taps * run.count, filters.shape[dim])
+    # Kernels take 8 dimensions: those of three with groups are split one by one.
+    several = [dim for dim, run in enumerate(runs) if run.count > 1]
+    at_once = [several] if len(several) + filters.ndim <= 8 else [[dim] for dim in reversed(several)]
+    for dims in at_once:
+        filters = _remainders_behind(filters, dims, runs) if dims else filters
+    filters = filters.permute(*range(first), space + 1 + first, space + first, *range(first, space + first))
     return filters.reshape(-1, *filters.shape[first + 1 :])
 
 
-def _interleave(together: torch.Tensor, sides: Sequence[_Side], groups: int) -> torch.Tensor:
-    """Results [images, groups * remainders ... * results, places ...], those of remainders behind one another."""
-    space, images = len(sides), together.shape[0]
+def _remainders_behind(filters: torch.Tensor, dims: Sequence[int], runs: Sequence[_Run]) -> torch.Tensor:
+    """Filters with taps [k * s] in `dims` as [k], and [channels, s ... * results]."""
+    space = len(runs)
+    first = filters.ndim - space - 2
+    split, kept, behind = [*filters.shape[:first]], [*range(first)], []
+    for dim, count in enumerate(filters.shape[first:-2]):
+        kept.append(len(split))
+        if dim in dims:
+            behind.append(len(split) + 1)
+            split += [runs[dim].taps, runs[dim].count]
+        else:
+            split.append(count)
+    end = len(split)
+    filters = filters.reshape(*split, *filters.shape[-2:]).permute(*kept, end, *behind, end + 1)
+    return filters.reshape(*filters.shape[: first + space + 1], -1)
+
+
+def _interleave(parts: Sequence[torch.Tensor], sides: Sequence[_Side], groups: int) -> torch.Tensor:
+    """Results [images, groups * results, places ...] of those of all runs, the last dimension's one after the other."""
+    space = len(sides)
+    for dim in reversed(range(space)):
+        count = len(sides[dim].runs)
+        parts = [
+            torch.cat(parts[first : first + count], dim + 1) if count > 1 else parts[first]
+            for first in range(0, len(parts), count)
+        ]
+    (whole,) = parts
+    images, results = whole.shape[0] // groups, whole.shape[space + 1]
     if space > 2 and all(side.remainders == 1 for side in sides):
+        # Kernels take 8 dimensions.
+        whole = whole.reshape(images, groups * results, *whole.shape[space + 2 :])
         for dim, side in enumerate(sides):
-            together = _with_zeros(together, dim + 2, side.skipped)
-        return together
-    remainders, counts = [side.remainders for side in sides], [side.count for side in sides]
-    # Images and groups are one: kernels take 8 dimensions.
-    together = together.reshape(images * groups, *remainders, -1, *counts)
+            whole = _with_zeros(whole, dim + 2, side.skipped)
+        return whole
     # Behind each dimension of the image the remainders of its places.
     order = [0, space + 1]
     for dim in range(space):
         order += [space + 2 + dim, dim + 1]
-    whole = together.permute(order)
+    whole = whole.permute(order)
     for dim, side in enumerate(sides):
         whole = _with_zeros(whole, 2 * dim + 3, side.skipped)
     places = [side.count * side.remainders * side.skipped for side in sides]
-    return whole.reshape(images, groups * whole.shape[1], *places)
+    return whole.reshape(images, groups * results, *places)
 
 
 def _window(x: torch.Tensor, dim: int, start: int, count: int, size: int) -> torch.Tensor:

@@ -51,6 +51,20 @@ static std::optional<std::array<BlockArgument, 2>> matchProducts(linalg::LinalgO
   return std::array<BlockArgument, 2>{left, right};
 }
 
+/// True if `tensor` is in memory, or a slice of such a one, which has all of dimension `dim`: what
+/// blocks read beyond a slice along others are rows and columns that nobody stores.
+static bool isInMemoryAlong(Value tensor, unsigned dim) {
+  auto slice = tensor.getDefiningOp<tensor::ExtractSliceOp>();
+  if (!slice)
+    return isInMemory(tensor);
+  RankedTensorType source = slice.getSourceType();
+  return source.hasStaticShape() && slice.getType().hasStaticShape() && slice.hasUnitStride() &&
+         slice.getDroppedDims().none() &&
+         llvm::none_of(slice.getStaticOffsets(), ShapedType::isDynamic) &&
+         slice.getType().getDimSize(dim) == source.getDimSize(dim) &&
+         isInMemoryAlong(slice.getSource(), dim);
+}
+
 std::optional<ProductLoops> matchProductSum(linalg::LinalgOp op, ArrayRef<int64_t> ranges,
                                             ArrayRef<unsigned> roles, RightOperand order) {
   std::optional<std::array<BlockArgument, 2>> arguments = matchProducts(op);
@@ -60,8 +74,6 @@ std::optional<ProductLoops> matchProductSum(linalg::LinalgOp op, ArrayRef<int64_
   std::array<unsigned, 2> masks = {0, 0};
   for (unsigned i : {0, 1}) {
     operands[i] = &op->getOpOperand((*arguments)[i].getArgNumber());
-    if (!isInMemory(operands[i]->get()))
-      return std::nullopt;
     for (AffineExpr expr : op.getMatchingIndexingMap(operands[i]).getResults())
       expr.walk([&, i](AffineExpr part) {
         if (auto dim = dyn_cast<AffineDimExpr>(part))
@@ -81,7 +93,9 @@ std::optional<ProductLoops> matchProductSum(linalg::LinalgOp op, ArrayRef<int64_
                  (roles[last.getPosition()] == kColumnBit ||
                   (order == RightOperand::OfRowsOrColumns && last == k));
   if (!isTaken || op.getIteratorTypesArray()[k.getPosition()] != utils::IteratorType::reduction ||
-      ranges[k.getPosition()] < kLeast || !right.getResultPosition(k))
+      ranges[k.getPosition()] < kLeast || !right.getResultPosition(k) ||
+      !isInMemoryAlong(operands[0]->get(), left.getNumResults() - 1) ||
+      !isInMemoryAlong(operands[1]->get(), *right.getResultPosition(k)))
     return std::nullopt;
   return ProductLoops{operands[0]->getOperandNumber(), operands[1]->getOperandNumber(),
                       k.getPosition(), (*arguments)[0].getType().isF32()};
@@ -129,8 +143,18 @@ std::optional<Value> TileWriter::loadBlock(ProductSum &p, unsigned number) {
       break;
     places.push_back(*place);
   }
-  Memory memory = describe(operand.get(), memoryOf(operand.get()));
-  if (places.size() == memory.extents.size())
+  Value tensor = operand.get();
+  bool isWhole = places.size() == size_t(cast<RankedTensorType>(tensor.getType()).getRank());
+  while (auto slice = tensor.getDefiningOp<tensor::ExtractSliceOp>()) {
+    FailureOr<SmallVector<Place>> inner = places;
+    if (isWhole)
+      inner = inSlice(slice, slice.getDroppedDims(), places);
+    isWhole &= succeeded(inner);
+    places = inner.value_or(places);
+    tensor = slice.getSource();
+  }
+  Memory memory = describe(tensor, memoryOf(tensor));
+  if (isWhole)
     if (std::optional<View> found = view(memory, places);
         found && (!found->columnMajor || plan.rowsOfProduct) && !found->mayBeEmpty) {
       Type element = cast<MemRefType>(memory.buffer.getType()).getElementType();

@@ -165,9 +165,58 @@ FailureOr<Value> TileWriter::ofSteppedInsertion(tensor::InsertSliceOp op, ArrayR
   return select(mask, *over, *under);
 }
 
+/// The tensor that all pieces of a concatenation are slices of, which differ in where they begin
+/// along its dimension: `starts`. Null for others.
+static Value sourceOfPieces(tensor::ConcatOp op, SmallVectorImpl<int64_t> &starts) {
+  Value source;
+  for (Value input : op.getInputs()) {
+    auto slice = input.getDefiningOp<tensor::ExtractSliceOp>();
+    if (!slice || !slice.getSourceType().hasStaticShape() || !slice.getType().hasStaticShape() ||
+        !slice.hasUnitStride() || slice.getDroppedDims().any() ||
+        (source && slice.getSource() != source))
+      return {};
+    source = slice.getSource();
+    for (auto [dim, offset] : llvm::enumerate(slice.getStaticOffsets()))
+      if (ShapedType::isDynamic(offset) || (dim != op.getDim() && offset != 0))
+        return {};
+    starts.push_back(slice.getStaticOffsets()[op.getDim()]);
+  }
+  return source;
+}
+
+/// Where what is at an index of a concatenation lies in the tensor that its pieces are slices of.
+Place TileWriter::inPieces(tensor::ConcatOp op, const Place &place, ArrayRef<int64_t> starts) {
+  Value index = cast<Value>(start(place)), shift;
+  int64_t end = op.getType().getDimSize(op.getDim());
+  for (auto [input, first] : llvm::reverse(llvm::zip_equal(op.getInputs(), starts))) {
+    Value bound = number(end);
+    end -= cast<RankedTensorType>(input.getType()).getDimSize(op.getDim());
+    Value here = number(first - end);
+    AtDepth depth(*this, depthOf(index));
+    if (!shift) {
+      shift = here;
+      continue;
+    }
+    Value isHere = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ult, index, bound);
+    shift = arith::SelectOp::create(b, loc, isHere, here, shift);
+  }
+  AtDepth depth(*this, depthOf(index));
+  Place result;
+  result.base = arith::AddIOp::create(b, loc, index, shift);
+  return result;
+}
+
 FailureOr<Value> TileWriter::ofConcat(tensor::ConcatOp op, ArrayRef<Place> places) {
   uint64_t dim = op.getDim();
   Place rest = places[dim];
+  // One element of each piece is read where it is, of which no other piece is.
+  SmallVector<int64_t> starts;
+  if (Value source = rest.isNumber() && rest.base ? sourceOfPieces(op, starts) : Value()) {
+    SmallVector<Place> inner(places);
+    inner[dim] = inPieces(op, inBounds(rest, extents.of(op.getResult(), dim)), starts);
+    highest[inner[dim].base] = cast<RankedTensorType>(source.getType()).getDimSize(dim) - 1;
+    return value(source, inner);
+  }
   FailureOr<Value> result = failure();
   for (Value input : op.getInputs()) {
     Extent extent = extents.of(input, dim);

@@ -256,6 +256,7 @@ private:
                                            llvm::ArrayRef<Place> places);
   mlir::FailureOr<mlir::Value> ofSteppedInsertion(mlir::tensor::InsertSliceOp op,
                                                   llvm::ArrayRef<Place> places);
+  Place inPieces(mlir::tensor::ConcatOp op, const Place &place, llvm::ArrayRef<int64_t> starts);
   mlir::FailureOr<mlir::Value> ofConcat(mlir::tensor::ConcatOp op, llvm::ArrayRef<Place> places);
   mlir::FailureOr<mlir::Value> ofPad(mlir::tensor::PadOp op, llvm::ArrayRef<Place> places);
   mlir::FailureOr<mlir::Value> ofExpansion(mlir::tensor::ExpandShapeOp op,
