@@ -183,8 +183,11 @@ module attributes {transform.with_named_sequence} {
         : (!transform.any_op) -> !transform.any_op
     %apart = transform.apply_registered_pass "xetile-expand-groups" to %linalg
         : (!transform.any_op) -> !transform.any_op
+    // Slices of an image in groups are those of one that has groups.
+    %cut = transform.apply_registered_pass "xetile-slice-reshapes" to %apart
+        : (!transform.any_op) -> !transform.any_op
     // Images of the matrix unit have channels last, on the way from one convolution to the next, too.
-    %last = transform.apply_registered_pass "xetile-channels-last" with options = {"chip" = %target} to %apart
+    %last = transform.apply_registered_pass "xetile-channels-last" with options = {"chip" = %target} to %cut
         : (!transform.any_op, !transform.any_param) -> !transform.any_op
     %decomposed = transform.apply_registered_pass "xetile-decompose-linalg" to %last
         : (!transform.any_op) -> !transform.any_op

@@ -24,6 +24,22 @@ func.func @part_of_a_row(%x: tensor<5x7xf16>) -> tensor<3xf16> {
   return %row : tensor<3xf16>
 }
 
+// Channels of a part of an image with zeros around it are split to groups.
+// CHECK-LABEL: func.func @groups
+// CHECK: %[[PADDED:.*]] = tensor.pad %arg0
+// CHECK: %[[SPLIT:.*]] = tensor.expand_shape %[[PADDED]] {{.*}} into tensor<2x3x9xf16>
+// CHECK: tensor.extract_slice %[[SPLIT]][0, 0, 1] [2, 3, 8] [1, 1, 1]
+func.func @groups(%x: tensor<6x7xf16>) -> tensor<2x3x8xf16> {
+  %zero = arith.constant 0.0 : f16
+  %p = tensor.pad %x low[0, 1] high[0, 1] {
+  ^bb0(%i: index, %j: index):
+    tensor.yield %zero : f16
+  } : tensor<6x7xf16> to tensor<6x9xf16>
+  %k = tensor.extract_slice %p[0, 1] [6, 8] [1, 1] : tensor<6x9xf16> to tensor<6x8xf16>
+  %groups = tensor.expand_shape %k [[0, 1], [2]] output_shape [2, 3, 8] : tensor<6x8xf16> into tensor<2x3x8xf16>
+  return %groups : tensor<2x3x8xf16>
+}
+
 // Parts of several rows lie apart; a part that is split has no rows in the whole; steps, and places of a run.
 // CHECK-LABEL: func.func @stay
 // CHECK: %[[A:.*]] = tensor.extract_slice %arg0[0, 2] [2, 3] [1, 1]

@@ -51,8 +51,18 @@ def layers() -> dict[str, Layer]:
         "convolution of f32": Layer(nn.Sequential(nn.Conv2d(64, 128, 3, 1, 1), nn.ReLU()), image, single, 4, 3500),
         "convolution of f32, stride 2": Layer(strided, image, single, 4, 3750),
         "the same, channels last": Layer(strided, image, single, 4, 2550, last=True),
-        "transposed convolution": Layer(nn.ConvTranspose2d(64, 32, 4, 2, 1), (2, 64, 16, 16), half, 7, 2700, unit=True),
+        "transposed convolution": Layer(nn.ConvTranspose2d(64, 32, 4, 2, 1), (2, 64, 16, 16), half, 6, 2250, unit=True),
         "transposed convolution of f32": Layer(nn.ConvTranspose2d(64, 32, 4, 2, 1), (2, 64, 16, 16), single, 7, 2750),
+        "transposed convolution, odd taps": Layer(
+            nn.ConvTranspose2d(64, 32, 3, 2, 1, 1), (1, 64, 16, 16), half, 7, 3700, True
+        ),
+        "transposed convolution of f32, odd taps": Layer(
+            nn.ConvTranspose2d(64, 32, 3, 2, 1, 1), (1, 64, 16, 16), single, 7, 7300
+        ),
+        "transposed convolution of few filters": Layer(
+            nn.ConvTranspose2d(32, 16, 3, 2, 1), (1, 32, 9, 9), torch.bfloat16, 8, 4000, True
+        ),
+        "convolution of few filters": Layer(nn.Conv2d(32, 16, 3, 1, 1), (1, 32, 16, 16), half, 4, 2000, True),
         "one pixel": Layer(nn.Sequential(nn.Conv2d(64, 128, 1), nn.ReLU()), image, half, 1, 1080, unit=True),
         "one pixel of f32": Layer(nn.Sequential(nn.Conv2d(64, 128, 1), nn.ReLU()), image, single, 1, 1520),
         "one pixel, stride 2": Layer(nn.Conv2d(64, 128, 1, 2), image, half, 4, 850, unit=True),
@@ -64,7 +74,7 @@ def layers() -> dict[str, Layer]:
             nn.ConvTranspose2d(64, 32, 2, 2), (2, 64, 9, 9), half, 5, 1350, True
         ),
         "transposed convolution in groups": Layer(
-            nn.ConvTranspose2d(128, 128, 3, 2, 1, groups=2), (2, 128, 16, 16), half, 8, 3000, True
+            nn.ConvTranspose2d(128, 128, 3, 2, 1, groups=2), (2, 128, 16, 16), half, 11, 6200, True
         ),
         "upsample": Layer(nn.Upsample(scale_factor=2), image, half, 1, 1950),
         "linear and GELU": Layer(gelu, (64, 256), torch.bfloat16, 2, 5200, unit=True),

@@ -11,18 +11,24 @@ torch = pytest.importorskip("torch", reason="needs the extra: pip install 'xetil
 pytest.importorskip("torch_mlir", reason="needs the extra: pip install 'xetile[torch]'")
 
 import xetile  # noqa: E402
-from compiled import check  # noqa: E402
+from compiled import check, compiled  # noqa: E402
 from xetile.torch.transposed import convolution  # noqa: E402
 
 KINDS = (torch.nn.ConvTranspose1d, torch.nn.ConvTranspose2d, torch.nn.ConvTranspose3d)
 
 
-def test_any_sizes_in_eager():
-    seed = torch.seed()
-    print(f"torch.manual_seed({seed}), random.seed({seed})")
-    random.seed(seed)
-    aten, tried = torch.ops.aten.convolution.default, 0
-    while tried < 200:
+ODD = (float("inf"), -float("inf"), float("nan"))
+
+
+def with_odd_numbers(x, share):
+    """`x` with infinities and NaN in the place of `share` of its elements."""
+    odd = torch.tensor(ODD, dtype=x.dtype)[torch.randint(0, len(ODD), x.shape)]
+    return torch.where(torch.rand(x.shape) < share, odd, x)
+
+
+def drawn(sizes):
+    """Arguments of `aten.convolution` that give a result: 1 to 3 dimensions of up to `sizes` elements."""
+    while True:
         space = random.randint(1, 3)
 
         def some(low, high, space=space):
@@ -31,18 +37,78 @@ def test_any_sizes_in_eager():
         taps, stride, padding = some(1, 5), some(1, 4), some(0, 4)
         dilation, groups = random.choice([[1] * space, some(1, 4)]), random.randint(1, 3)
         extra = [random.randint(0, max(s, d) - 1) for s, d in zip(stride, dilation, strict=True)]
-        x = torch.randn(2, 3 * groups, *some(1, 6), dtype=torch.float64)
+        x = torch.randn(2, 3 * groups, *some(1, sizes), dtype=torch.float64)
+        x = with_odd_numbers(x, random.choice([0, 0.02, 0.3]))
         weight = torch.randn(3 * groups, 4, *taps, dtype=torch.float64)
         bias = random.choice([None, torch.randn(4 * groups, dtype=torch.float64)])
         arguments = (x, weight, bias, stride, padding, dilation, True, extra, groups)
         try:
-            want = aten(*arguments)
+            want = torch.ops.aten.convolution.default(*arguments)
         except RuntimeError:  # no result
             continue
-        got = convolution(*arguments)
-        if got is not NotImplemented:
-            torch.testing.assert_close(got, want)
-            tried += 1
+        if convolution(*arguments) is not NotImplemented:
+            return arguments, want
+
+
+def test_any_sizes_in_eager():
+    seed = torch.seed()
+    print(f"torch.manual_seed({seed}), random.seed({seed})")
+    random.seed(seed)
+    for _ in range(300):
+        arguments, want = drawn(6)
+        print(arguments[0].shape, arguments[1].shape, arguments[3:])
+        torch.testing.assert_close(convolution(*arguments), want, equal_nan=True)
+
+
+@pytest.mark.one_in(2)
+@pytest.mark.parametrize("number", range(6))
+def test_any_sizes_compiled(number):
+    seed = torch.seed()
+    print(f"torch.manual_seed({seed}), random.seed({seed})")
+    random.seed(seed)
+    (x, weight, bias, *lists), want = drawn(5)
+    print(x.shape, weight.shape, lists)
+
+    def apply(x, weight, bias):
+        return torch.ops.aten.convolution.default(x, weight, bias, *lists)
+
+    single = (x.float(), weight.float(), bias if bias is None else bias.float())
+    got = compiled(apply)(*single)
+    exact = torch.ops.aten.convolution.default(*(each if each is None else each.double() for each in single), *lists)
+    torch.testing.assert_close(got.double(), exact, equal_nan=True, rtol=2e-5, atol=2e-5)
+    assert torch.equal(exact.isfinite(), want.isfinite())
+
+
+@pytest.mark.parametrize(
+    ("taps", "counts"),
+    [(4, [2]), (3, [1, 2]), (5, [2, 3]), (1, [1]), (2, [1])],
+)
+def test_no_tap_is_a_zero(taps, counts):
+    """At most two numbers of taps for each dimension, one where the stride divides them."""
+    seen = []
+    plain = torch.ops.aten.convolution.default
+
+    class Watch(torch.utils._python_dispatch.TorchDispatchMode):
+        def __torch_dispatch__(self, operation, types, args=(), kwargs=None):
+            if operation is plain:
+                seen.append(tuple(args[1].shape[2:]))
+                assert args[1].count_nonzero() == args[1].numel()
+            return operation(*args, **(kwargs or {}))
+
+    x, weight = torch.randn(1, 2, 5, 6), torch.rand(2, 3, taps, taps) + 1
+    with Watch():
+        convolution(x, weight, None, [2, 2], [1, 1], [1, 1], True, [0, 0], 1)
+    assert sorted(seen) == [(a, b) for a in counts for b in counts]
+
+
+def test_an_infinity_reaches_its_own_results_alone():
+    """Beside the results of an infinity those of other remainders are as without it."""
+    module = torch.nn.ConvTranspose2d(8, 6, 3, 2, 1, 1).eval()
+    x = torch.randn(1, 8, 6, 7)
+    x[0, 3, 0, 2], x[0, 0, 4, 6], x[0, 7, 5, 0] = ODD
+    with torch.no_grad():
+        got, want = compiled(module)(x), module.double()(x.double())
+    torch.testing.assert_close(got.double(), want, equal_nan=True, rtol=2e-5, atol=2e-5)
 
 
 @pytest.mark.one_in(3)
@@ -57,6 +123,8 @@ def test_any_sizes_in_eager():
         {"dilation": 3, "groups": 2, "padding": 2},
         {"stride": 1, "groups": 2},
         {"stride": 4, "dilation": 2, "groups": 2},
+        {"stride": 3, "dilation": 2},
+        {"stride": 5, "output_padding": 4},
     ],
 )
 def test_compiled(space, settings):

@@ -63,9 +63,10 @@ std::optional<ChannelLoops> xetile::matchTiledConvolution(Operation *op) {
   if (!dims->depth.empty())
     loops.group = dims->depth.front();
   SmallVector<int64_t> extents = convolution.getStaticLoopRanges();
-  // With zeros half of a row may be channels.
+  // With zeros half of a row may be channels, and half of one narrow filters that have no groups.
   int64_t row = stepOf(image), channels = extents[loops.channel], filters = extents[loops.filter];
-  if (channels < row / 2 || filters < row || filters % (row * kPitchBytes / kRowBytes) != 0)
+  int64_t fewest = image.isF32() || loops.group ? row : row / 2;
+  if (channels < row / 2 || filters < fewest || filters % (row * kPitchBytes / kRowBytes) != 0)
     return std::nullopt;
   return loops;
 }
@@ -75,12 +76,22 @@ static std::optional<unsigned> placeOf(AffineMap map, unsigned loop) {
   return map.getResultPosition(getAffineDimExpr(loop, map.getContext()));
 }
 
+/// True if rows of the filters have the least bytes, maybe with others behind those of the operand.
+static bool hasWholeRows(Value filters) {
+  while (auto slice = filters.getDefiningOp<tensor::ExtractSliceOp>())
+    filters = slice.getSource();
+  auto type = cast<RankedTensorType>(filters.getType());
+  return type.isDynamicDim(type.getRank() - 1) ||
+         type.getShape().back() >= stepOf(type.getElementType());
+}
+
 bool xetile::hasChannelsLast(linalg::LinalgOp convolution, const ChannelLoops &loops) {
   SmallVector<AffineMap> maps = convolution.getIndexingMapsArray();
   return placeOf(maps[0], loops.channel) == maps[0].getNumResults() - 1 &&
          placeOf(maps[1], loops.channel) == maps[1].getNumResults() - 2 &&
          placeOf(maps[1], loops.filter) == maps[1].getNumResults() - 1 &&
          placeOf(maps[2], loops.filter) == maps[2].getNumResults() - 1 &&
+         hasWholeRows(convolution->getOperand(1)) &&
          convolution.getStaticLoopRanges()[loops.channel] %
                  stepOf(getElementTypeOrSelf(convolution->getOperand(0).getType())) ==
              0;
@@ -129,6 +140,7 @@ private:
   Value padInOrder(tensor::PadOp pad, ArrayRef<int64_t> order);
   Value sliceInOrder(tensor::ExtractSliceOp slice, ArrayRef<int64_t> order);
   Value padWhole(Value tensor, unsigned dim);
+  Value withWholeRows(Value filters);
   Operand operandInOrder(OpOperand &operand, ArrayRef<int64_t> order);
   Value startInOrder(linalg::LinalgOp op, ArrayRef<int64_t> order);
   Value emptyInOrder(Value tensor, ArrayRef<int64_t> order);
@@ -222,6 +234,14 @@ Value ChannelMover::padWhole(Value tensor, unsigned dim) {
           whole = llvm::alignTo(extent, stepOf(type.getElementType()));
   if (extent == whole)
     return tensor;
+  // Several slices of one tensor have zeros behind them at once.
+  if (auto slice = tensor.getDefiningOp<tensor::ExtractSliceOp>();
+      slice && slice.getDroppedDims().none() && slice.getSourceType().getDimSize(dim) == extent) {
+    SmallVector<OpFoldResult> sizes = slice.getMixedSizes();
+    sizes[dim] = b.getIndexAttr(whole);
+    return tensor::ExtractSliceOp::create(b, tensor.getLoc(), padWhole(slice.getSource(), dim),
+                                          slice.getMixedOffsets(), sizes, slice.getMixedStrides());
+  }
   SmallVector<OpFoldResult> low(type.getRank(), b.getIndexAttr(0)), high = low;
   Value source = tensor;
   if (auto pad = tensor.getDefiningOp<tensor::PadOp>())
@@ -236,6 +256,18 @@ Value ChannelMover::padWhole(Value tensor, unsigned dim) {
   shape[dim] = whole;
   Value zero = arith::ConstantOp::create(b, tensor.getLoc(), b.getZeroAttr(type.getElementType()));
   return tensor::PadOp::create(b, tensor.getLoc(), type.clone(shape), source, low, high, zero);
+}
+
+/// Filters in rows of the least bytes: few have zeros behind them, which nobody multiplies.
+Value ChannelMover::withWholeRows(Value filters) {
+  if (hasWholeRows(filters))
+    return filters;
+  auto type = cast<RankedTensorType>(filters.getType());
+  SmallVector<OpFoldResult> offsets(type.getRank(), b.getIndexAttr(0)),
+      steps(type.getRank(), b.getIndexAttr(1)),
+      sizes = tensor::getMixedSizes(b, filters.getLoc(), filters);
+  Value rows = padWhole(filters, type.getRank() - 1);
+  return tensor::ExtractSliceOp::create(b, filters.getLoc(), type, rows, offsets, sizes, steps);
 }
 
 ChannelMover::Operand ChannelMover::operandInOrder(OpOperand &operand, ArrayRef<int64_t> order) {
@@ -383,7 +415,7 @@ void ChannelMover::moveConvolution(linalg::LinalgOp op, const ChannelLoops &loop
   Operand last = operandInOrder(op->getOpOperand(0), image),
           rows = operandInOrder(op->getOpOperand(1), filter);
   last.tensor = padWhole(last.tensor, *placeOf(last.map, loops.channel));
-  rows.tensor = padWhole(rows.tensor, *placeOf(rows.map, loops.channel));
+  rows.tensor = withWholeRows(padWhole(rows.tensor, *placeOf(rows.map, loops.channel)));
   replace(op, result, {last, rows});
 }
 

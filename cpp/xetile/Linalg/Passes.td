@@ -292,7 +292,8 @@ def ChannelsLast : Pass<"xetile-channels-last"> {
     unit, of f32 for vector units. Transposes of a next convolution cancel those of the one before; what is between is computed
     in the new order, too: elementwise ops, poolings, paddings. Channels get zeros behind them, up to a multiple of 64 bytes,
     the steps of k. Convolutions whose channels have fewer than 32 bytes, or their filters fewer than 64 or no multiple of 16,
-    stay, in each group if there are some. Groups stand before the channels.
+    stay, in each group if there are some; without groups filters of f16 and bf16 have 32 bytes at least, and elements behind
+    them that nobody multiplies up to 64. Groups stand before the channels. Of slices that have most of an image, that is moved.
 
     Where channels are first in memory, filters of one pixel are multiplied with the image as it is, and patches of few
     channels, whose windows do not overlap, as the rows of a matrix that they are moved to.

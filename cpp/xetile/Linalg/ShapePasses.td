@@ -75,7 +75,8 @@ def SliceReshapes : Pass<"xetile-slice-reshapes"> {
     %split = tensor.expand_shape %all [[0], [1, 2]] output_shape [300, 16, 32] : tensor<300x512xf16> into tensor<300x16x32xf16>
     %heads = tensor.extract_slice %split[100, 0, 0] [100, 16, 32] [1, 1, 1] : tensor<300x16x32xf16> to tensor<100x16x32xf16>
     ```
-    Kernels read a slice where it is; one whose dimensions are joined is copied before.
+    Kernels read a slice where it is; one whose dimensions are joined is copied before. Dimensions of slices of what has
+    numbers around it are split before them, too: several slices are read from one tensor.
   }];
   let dependentDialects = ["::mlir::tensor::TensorDialect"];
 }

@@ -65,8 +65,9 @@ static LogicalResult collapseBefore(tensor::CollapseShapeOp op, PatternRewriter 
 /// Whole dimensions of a slice are split before it.
 static LogicalResult expandBefore(tensor::ExpandShapeOp op, PatternRewriter &rewriter) {
   auto slice = op.getSrc().getDefiningOp<tensor::ExtractSliceOp>();
-  if (!isPlain(slice) || !slice.getSource().getDefiningOp<tensor::CollapseShapeOp>())
-    return rewriter.notifyMatchFailure(op, "expected a slice of what is collapsed");
+  if (!isPlain(slice) ||
+      !isa_and_present<tensor::CollapseShapeOp, tensor::PadOp>(slice.getSource().getDefiningOp()))
+    return rewriter.notifyMatchFailure(op, "expected a slice of what is collapsed or padded");
   SmallVector<int64_t> shape, offsets, sizes;
   for (auto [dim, group] : llvm::enumerate(op.getReassociationIndices())) {
     int64_t whole = slice.getSourceType().getDimSize(dim);

@@ -221,21 +221,21 @@ def _interleave(parts: Sequence[torch.Tensor], sides: Sequence[_Side], groups: i
         ]
     (whole,) = parts
     images, results = whole.shape[0] // groups, whole.shape[space + 1]
-    if space > 2 and all(side.remainders == 1 for side in sides):
-        # Kernels take 8 dimensions.
-        whole = whole.reshape(images, groups * results, *whole.shape[space + 2 :])
-        for dim, side in enumerate(sides):
-            whole = _with_zeros(whole, dim + 2, side.skipped)
-        return whole
-    # Behind each dimension of the image the remainders of its places.
+    # Behind each dimension of the image the remainders of its places. Kernels take 8 dimensions: zeros in three of the
+    # image come behind it.
     order = [0, space + 1]
     for dim in range(space):
         order += [space + 2 + dim, dim + 1]
     whole = whole.permute(order)
-    for dim, side in enumerate(sides):
-        whole = _with_zeros(whole, 2 * dim + 3, side.skipped)
-    places = [side.count * side.remainders * side.skipped for side in sides]
-    return whole.reshape(images, groups * results, *places)
+    if space < 3:
+        for dim, side in enumerate(sides):
+            whole = _with_zeros(whole, 2 * dim + 3, side.skipped)
+    places = [whole.shape[2 * dim + 2] * whole.shape[2 * dim + 3] for dim in range(space)]
+    whole = whole.reshape(images, groups * results, *places)
+    if space >= 3:
+        for dim, side in enumerate(sides):
+            whole = _with_zeros(whole, dim + 2, side.skipped)
+    return whole
 
 
 def _window(x: torch.Tensor, dim: int, start: int, count: int, size: int) -> torch.Tensor:

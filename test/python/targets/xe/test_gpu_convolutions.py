@@ -220,14 +220,24 @@ WINDOW = {"h": 3, "w": 3}
     "layer",
     [
         pytest.param(Layer(SQUARE | {"c": 15}, WINDOW), id="few channels"),
-        pytest.param(Layer(SQUARE | {"f": 24}, WINDOW), id="few filters"),
+        pytest.param(Layer(SQUARE | {"f": 8}, WINDOW), id="few filters"),
+        pytest.param(
+            Layer(SQUARE | {"f": 16, "g": 2}, WINDOW, image="ngchw", filter="gfchw", result="ngfhw"),
+            id="few filters in groups",
+        ),
         pytest.param(Layer(SQUARE | {"f": 36}, WINDOW), id="filters that are no multiple of 8"),
     ],
 )
 def test_others_keep_their_order(check, layer):
     text = check(layer)
     assert launches(text) == 1
-    assert not re.search(r"memref<2x9x20x\d+xf16>", text), "the result has its channels last"
+    assert not re.search(r"memref<2x9x20x(2x)?\d+xf16>", text), "the result has its channels last"
+
+
+@pytest.mark.parametrize("filters", [16, 24])
+@pytest.mark.parametrize("dtype", ["f16", "bf16"])
+def test_few_filters_are_products(check, filters, dtype):
+    assert "xetile.tile_mma" in check(Layer(SQUARE | {"c": 40, "f": filters}, WINDOW, padding=1, dtype=dtype))
 
 
 def test_a_filter_of_one_pixel_is_multiplied_with_the_image_as_it_is(check):
