@@ -422,8 +422,13 @@ static double orderCost(const CostModel &model, const ConfigChoice &choice, int6
   bCost *= choice.packB ? model.panelCost(bSize) : model.readCost(bSize, 1);
   double results = double(parts[kM]) * parts[kN];
   double cCost = model.writeCost(results) + (visits(kM, kN) - 1) * model.revisitCost(results);
-  // With rows of tiles inside of columns a panel of B stays in the first-level cache.
+  // With rows of tiles inside of columns a panel of B stays in the first-level cache, and rows of C
+  // are written in short runs.
   bool panelStays = llvm::find(loops, kN) < llvm::find(loops, kM);
+  int64_t run = std::min((panelStays ? config.innermost : config.block)[kN], parts[kN]);
+  cCost += visits(kM, kN) * model.waitForResults(results, double(run));
+  if (!panelStays)
+    bCost += model.streamCost(config, double(parts[kM]), double(parts[kN]), double(parts[kK]));
   double calls = double(llvm::divideCeil(parts[kM], config.innermost[kM])) *
                  llvm::divideCeil(parts[kN], config.innermost[kN]) * trips[kK];
   double reload = calls * (panelStays ? kCallCycles : 2 * kCallCycles);

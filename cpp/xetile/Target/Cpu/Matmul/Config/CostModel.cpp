@@ -16,6 +16,8 @@ using namespace xetile;
 static constexpr int64_t kTypicalExtent = 1024;
 /// Rows for which panels of B do not come to the first level to stay.
 static constexpr int64_t kFewRows = 16;
+/// Bytes of a page of memory.
+static constexpr int64_t kPage = 4096;
 /// Copying B to rows along k instead of panels, as a factor:
 static constexpr double kTurnCost = 4;
 
@@ -228,12 +230,13 @@ double CostModel::readBCost(const MatmulConfig &config, double m, double n, doub
 }
 
 double CostModel::pagesCost(const MatmulConfig &config, double n, double k) const {
-  constexpr double kPage = 4096, kNear = 64;
-  std::optional<int64_t> pitch = pitchOfB();
+  constexpr double kNear = 64;
+  std::optional<int64_t> pitch = pitchOf(1);
   if (!pitch)
     return 0;
-  double bytes = double(config.innermost[kN]) * inputBytes, rows = std::min(double(*pitch), kPage);
-  double pagesOfRow = rows / kPage + (double(*pitch) > kPage ? bytes / kPage : 0);
+  double bytes = double(config.innermost[kN]) * inputBytes,
+         rows = std::min(double(*pitch), double(kPage));
+  double pagesOfRow = rows / kPage + (*pitch > kPage ? bytes / kPage : 0);
   double steps =
       streamedRows ? double(streamedRows) : std::min(k, blockSteps(config, inputBytes, inputBytes));
   if (steps * pagesOfRow <= kNear)
@@ -251,6 +254,28 @@ double CostModel::revisitCost(double results) const {
   double bytes = results * sumBits / 8;
   double read = bytes <= machine.l2 ? machine.rates.readL2 : machine.rates.readL3;
   return writeCost(results) + cycles(read) * bytes / 1024;
+}
+
+double CostModel::waitForResults(double results, double columns) const {
+  // Rows of less than a page are near one another for prefetchers, which keep to pages.
+  double bytes = results * sumBits / 8, run = columns * sumBits / 8;
+  bool follows = bytes <= machine.l2 || run >= kPage || pitchOf(2).value_or(0) < kPage;
+  return follows || !hasVectorsOfSums() ? 0 : cycles(machine.rates.readL3) * bytes / 1024;
+}
+
+double CostModel::streamCost(const MatmulConfig &config, double m, double n, double k) const {
+  if (!hasVectorsOfSums())
+    return 0;
+  double steps = std::min<double>(k, double(config.block[kK])) * double(inputBytes);
+  double block = std::min<double>(n, double(config.block[kN])) * steps,
+         panel = double(config.innermost[kN]) * steps;
+  auto wait = [&](double bytes) {
+    return bytes <= machine.l1 / 2.0   ? 0
+           : bytes <= machine.l2 / 2.0 ? machine.rates.waitL2
+                                       : machine.rates.waitL3;
+  };
+  double passes = std::ceil(m / double(config.innermost[kM]));
+  return passes * n * k * perElement(std::max(wait(block) - wait(panel), 0.0));
 }
 
 double CostModel::blockSteps(const MatmulConfig &config, double bytesA, double bytesB) const {
@@ -271,16 +296,16 @@ bool CostModel::isUnaligned(unsigned operand) const {
          row * inputBytes % kCacheLineBytes != 0;
 }
 
-std::optional<int64_t> CostModel::pitchOfB() const {
-  auto type = cast<ShapedType>(matmul.op->getOperand(1).getType());
+std::optional<int64_t> CostModel::pitchOf(unsigned operand) const {
+  auto type = cast<ShapedType>(matmul.op->getOperand(operand).getType());
   int64_t row = type.getShape().back();
-  if (!isPlain(1) || !runsAlong(1, kN) || ShapedType::isDynamic(row))
+  if (!isPlain(operand) || !runsAlong(operand, kN) || ShapedType::isDynamic(row))
     return std::nullopt;
-  return row * inputBytes;
+  return row * type.getElementTypeBitWidth() / 8;
 }
 
 int64_t CostModel::reachOfPanel(const MatmulConfig &config) const {
-  std::optional<int64_t> pitch = pitchOfB();
+  std::optional<int64_t> pitch = pitchOf(1);
   if (!pitch || *pitch % kCacheLineBytes != 0)
     return machine.l2;
   int64_t sets = std::max<int64_t>(machine.l2 / (kCacheLineBytes * machine.l2Ways), 1);

@@ -59,6 +59,8 @@ struct CostModel {
   bool runsAlongK(unsigned operand) const;
   /// True if the accumulators are in tile registers.
   bool usesTiles() const { return vectorDim == kN && fitsTiles(); }
+  /// True if they are vectors along n.
+  bool hasVectorsOfSums() const { return vectorDim == kN && !fitsTiles(); }
   /// True for products that tiles of A and B can have; a column of B fills none.
   bool fitsTiles() const { return group > 1 && machine.amx && matmul.extent(kN) != 1; }
   /// Columns of B that stay near for tiles: 1 KiB of each row.
@@ -108,14 +110,19 @@ struct CostModel {
   /// Cycles for writing results, and for reading them and writing them again.
   double writeCost(double results) const;
   double revisitCost(double results) const;
+  /// Cycles for waiting for lines of results to write to, in runs of so many columns.
+  double waitForResults(double results, double columns) const;
+  /// Cycles for waiting for B where all panels of a block pass for each row of tiles of m, instead
+  /// of one for all rows.
+  double streamCost(const MatmulConfig &config, double m, double n, double k) const;
 
   /// Steps of k that a block may have, for rows of A and a panel of B in their levels of caches:
   /// of elements of so many bytes.
   double blockSteps(const MatmulConfig &config, double bytesA, double bytesB) const;
   /// Bytes of a panel of B where it is, of a block of at most k steps.
   double panelBytes(const MatmulConfig &config, double k) const;
-  /// Bytes between rows of B where they are, if all of them have as many.
-  std::optional<int64_t> pitchOfB() const;
+  /// Bytes between rows along n of B or C where they are, if all of them have as many.
+  std::optional<int64_t> pitchOf(unsigned operand) const;
   /// Bytes of the second-level cache that a panel of B can fill where it is: rows some power of two
   /// apart share few sets.
   int64_t reachOfPanel(const MatmulConfig &config) const;
