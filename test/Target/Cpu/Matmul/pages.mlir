@@ -29,6 +29,13 @@ func.func @one_row(%a: tensor<1x2048xf32>, %b: tensor<2048x4096xf32>, %c: tensor
   %d = linalg.matmul ins(%a, %b : tensor<1x2048xf32>, tensor<2048x4096xf32>) outs(%c : tensor<1x4096xf32>) -> tensor<1x4096xf32>
   return %d : tensor<1x4096xf32>
 }
+// 1232 rows of B, which the second level keeps, come there once for all rows of A: a copy would be no nearer.
+// CHECK: remark: {{.*}}"MBlock": 96, "NBlock": 96, "KBlock": 1232,
+// CHECK: pack A: no {{.*}} pack B: no (
+func.func @narrow(%a: tensor<96x6144xf32>, %b: tensor<6144x96xf32>, %c: tensor<96x96xf32>) -> tensor<96x96xf32> {
+  %d = linalg.matmul ins(%a, %b : tensor<96x6144xf32>, tensor<6144x96xf32>) outs(%c : tensor<96x96xf32>) -> tensor<96x96xf32>
+  return %d : tensor<96x96xf32>
+}
 }
 
 // -----
@@ -43,5 +50,19 @@ module attributes {dlti.target_system_spec = #machine} {
 func.func @near_pages(%a: tensor<385x858xf32>, %b: tensor<858x488xf32>, %c: tensor<385x488xf32>) -> tensor<385x488xf32> {
   %d = linalg.matmul ins(%a, %b : tensor<385x858xf32>, tensor<858x488xf32>) outs(%c : tensor<385x488xf32>) -> tensor<385x488xf32>
   return %d : tensor<385x488xf32>
+}
+// Rows of B would come again for other rows of A,
+// CHECK: remark: {"MThreads": 1
+// CHECK: pack A: no {{.*}} pack B: yes (
+func.func @several_blocks_of_rows(%a: tensor<400x6144xf32>, %b: tensor<6144x96xf32>, %c: tensor<400x96xf32>) -> tensor<400x96xf32> {
+  %d = linalg.matmul ins(%a, %b : tensor<400x6144xf32>, tensor<6144x96xf32>) outs(%c : tensor<400x96xf32>) -> tensor<400x96xf32>
+  return %d : tensor<400x96xf32>
+}
+// or the second level would not keep as many.
+// CHECK: remark: {"MThreads": 1
+// CHECK: pack A: no {{.*}} pack B: yes (
+func.func @large_block(%a: tensor<96x6144xf32>, %b: tensor<6144x288xf32>, %c: tensor<96x288xf32>) -> tensor<96x288xf32> {
+  %d = linalg.matmul ins(%a, %b : tensor<96x6144xf32>, tensor<6144x288xf32>) outs(%c : tensor<96x288xf32>) -> tensor<96x288xf32>
+  return %d : tensor<96x288xf32>
 }
 }

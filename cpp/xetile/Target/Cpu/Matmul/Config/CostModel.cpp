@@ -226,7 +226,11 @@ double CostModel::readBCost(const MatmulConfig &config, double m, double n, doub
   double passes = std::ceil(m / config.innermost[kM]), once = readCost(n * k, 1);
   if (once == 0 && panelBytes(config, k) > double(reachOfPanel(config)))
     once = n * k * perElement(machine.rates.waitL3);
-  return once * passes + (passes - 1) * pagesCost(config, n, k);
+  // A block of whole rows of B that half of the second level keeps comes there once for all rows of
+  // A, if these are one block, too, and is as near then as a copy of it.
+  double steps = std::min(k, blockSteps(config, inputBytes, inputBytes)) * double(inputBytes);
+  double again = std::max(m, n) * steps <= machine.l2 / 2.0 ? 0 : once;
+  return once + (passes - 1) * (again + pagesCost(config, n, k));
 }
 
 double CostModel::pagesCost(const MatmulConfig &config, double n, double k) const {

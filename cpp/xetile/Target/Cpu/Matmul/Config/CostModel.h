@@ -102,7 +102,8 @@ struct CostModel {
   /// To have elements of B in panels.
   double panelCost(double elements) const;
   double readCost(double elements, unsigned operand) const;
-  /// Cycles for reading k x n elements of B where they are, once for each row of tiles of m.
+  /// Cycles for reading k x n elements of B where they are, for each row of tiles of m: from beyond
+  /// the second level once, where a block of B stays there.
   double readBCost(const MatmulConfig &config, double m, double n, double k) const;
   /// Cycles for the pages that rows of B are in, where panels of it visit more of them than the
   /// first translation buffer has; once for all panels.
