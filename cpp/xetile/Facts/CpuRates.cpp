@@ -44,16 +44,15 @@ struct KnownCpu {
 // for the second level for less than 0.12; its fork was not measured on a quiet machine, that of
 // the other EPYC stands for it.
 // - emeraldrapids: measurements of a Xeon (family 6, model 207, stepping 2; 2 cores of a virtual
-// machine) with the same loops in C; its fork and what waits for
-// the second level are inferred from rows of cpu_bench.py on 16 cores of such a machine, what waits
-// for a page from 385 x 488 x 858, which took 1.3 ms more on pages of 4 KiB than on large ones.
-// Sapphire Rapids has the same cores.
+// machine) with the same loops in C; its fork and what waits for the second level are inferred from
+// rows of cpu_bench.py on 16 cores of such a machine, what waits for a page from 48 shapes of f32
+// there, whose B of 0.5 to 1.5 MiB was read in place or copied. Sapphire Rapids has the same cores.
 static constexpr Rates kZen4 = {0.271, 0.271, 0.271, 0, 0,   8.7, 10.4, 23.6,
                                 23.6,  13.0,  16,    0, 1.1, 5.0, 0,    2200};
 static constexpr Rates kZen5 = {0.119, 0.13, 0.119, 0, 0,   7.5, 10.4, 15.7,
                                 19.1,  7.7,  9.3,   0, 1.4, 4.0, 0,    2200};
 static constexpr Rates kGoldenCove = {0.183, 0.727, 0.181, 7.0, 7.0,  8.0,  36.0, 43.0,
-                                      80.0,  11.5,  60,    4.0, 18.0, 18.0, 4.7,  3600};
+                                      80.0,  11.5,  60,    4.0, 18.0, 18.0, 0.3,  3600};
 static constexpr KnownCpu kTable[] = {{"znver4", kZen4},
                                       {"znver5", kZen5},
                                       {"emeraldrapids", kGoldenCove},

@@ -76,8 +76,7 @@ int64_t CostModel::chooseStreamedRows() const {
   // From a third level that is as far as memory is elsewhere, too, unless B stays in the second
   // levels of all cores.
   double bytes = double(extents[kN]) * extents[kK] * inputBytes;
-  bool isFar = machine.rates.waitL3 > machine.rates.readL2;
-  if (bytes < (isFar ? double(machine.l2) * machine.cores : machine.l3 / 2.0))
+  if (bytes < (isThirdLevelFar() ? double(machine.l2) * machine.cores : machine.l3 / 2.0))
     return 0;
   return rows <= kThin ? 16 : 64;
 }
@@ -204,7 +203,8 @@ double CostModel::perElement(double nanosecondsPerKib) const {
 }
 
 double CostModel::copyCost(double elements) const {
-  bool near = elements * inputBytes <= machine.l2;
+  // Both the rows and their copy.
+  bool near = 2 * elements * inputBytes < machine.l2;
   return elements * perElement(near ? machine.rates.copyL2 : machine.rates.copyL3);
 }
 
@@ -216,21 +216,45 @@ double CostModel::panelCost(double elements) const {
 }
 
 double CostModel::readCost(double elements, unsigned operand) const {
-  if (elements * inputBytes <= machine.l2)
-    return 0;
+  return elements * inputBytes <= machine.l2 ? 0 : waitCost(elements, operand);
+}
+
+double CostModel::waitCost(double elements, unsigned operand) const {
   return elements *
          perElement(isUnaligned(operand) ? machine.rates.waitUnaligned : machine.rates.waitL3);
 }
 
 double CostModel::readBCost(const MatmulConfig &config, double m, double n, double k) const {
-  double passes = std::ceil(m / config.innermost[kM]), once = readCost(n * k, 1);
-  if (once == 0 && panelBytes(config, k) > double(reachOfPanel(config)))
+  double passes = std::ceil(m / config.innermost[kM]);
+  // Pages of 4 KiB are at any places: some sets of the second level are full before all of it is,
+  // and panels that are read again get half of the sets that they reach. Measured on an Emerald
+  // Rapids; a third level that is near hides it.
+  bool isLost = isThirdLevelFar() && passes > 1;
+  double full = isLost ? 0.75 : 1, share = isLost ? 0.5 : 1;
+  double filled = n * k * inputBytes / double(machine.l2);
+  double lost = filled > 1 ? 1 : filled <= full ? 0 : (filled - full) / (1 - full);
+  double once = lost * waitCost(n * k, 1);
+  if (once == 0 && panelBytes(config, k) > share * double(reachOfPanel(config)))
     once = n * k * perElement(machine.rates.waitL3);
   // A block of whole rows of B that half of the second level keeps comes there once for all rows of
   // A, if these are one block, too, and is as near then as a copy of it.
   double steps = std::min(k, blockSteps(config, inputBytes, inputBytes)) * double(inputBytes);
   double again = std::max(m, n) * steps <= machine.l2 / 2.0 ? 0 : once;
-  return once + (passes - 1) * (again + pagesCost(config, n, k));
+  return once + (passes - 1) * (again + pagesCost(config, n, k)) + walksCost(n, k);
+}
+
+double CostModel::walksCost(double n, double k) const {
+  // Half of what second-level translation buffers remember.
+  constexpr double kRemembered = 1024;
+  // Measured on a virtual machine, whose walks have two levels: 16 x 1424 x 1872 with 16 threads,
+  // each of which had 96 or 192 columns of all rows.
+  constexpr double kWalk = 30;
+  std::optional<int64_t> pitch = pitchOf(1);
+  bool isSeen = machine.rates.waitPage > 0;
+  if (!isSeen || !pitch || *pitch <= kPage || n >= double(extents[kN]))
+    return 0;
+  double pages = k * (1 + n * inputBytes / double(kPage));
+  return pages <= kRemembered ? 0 : cycles(kWalk) * k;
 }
 
 double CostModel::pagesCost(const MatmulConfig &config, double n, double k) const {

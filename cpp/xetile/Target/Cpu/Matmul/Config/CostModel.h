@@ -102,12 +102,17 @@ struct CostModel {
   /// To have elements of B in panels.
   double panelCost(double elements) const;
   double readCost(double elements, unsigned operand) const;
+  /// Cycles for waiting for elements that come from the third level.
+  double waitCost(double elements, unsigned operand) const;
   /// Cycles for reading k x n elements of B where they are, for each row of tiles of m: from beyond
   /// the second level once, where a block of B stays there.
   double readBCost(const MatmulConfig &config, double m, double n, double k) const;
   /// Cycles for the pages that rows of B are in, where panels of it visit more of them than the
   /// first translation buffer has; once for all panels.
   double pagesCost(const MatmulConfig &config, double n, double k) const;
+  /// Cycles for the pages that a thread's part of rows of B begins in, beside those that whole rows
+  /// would fill, where they are more than the second translation buffer has.
+  double walksCost(double n, double k) const;
   /// Cycles for writing results, and for reading them and writing them again.
   double writeCost(double results) const;
   double revisitCost(double results) const;
@@ -129,6 +134,8 @@ struct CostModel {
   int64_t reachOfPanel(const MatmulConfig &config) const;
 
 private:
+  /// True if multiply-adds wait longer for the third level than the second takes to be read.
+  bool isThirdLevelFar() const { return machine.rates.waitL3 > machine.rates.readL2; }
   double perElement(double nanosecondsPerKib) const;
   /// True if rows of an operand may begin within a line: arguments have any alignment.
   bool isUnaligned(unsigned operand) const;
