@@ -33,9 +33,9 @@ func.func @three_quarters(%a: tensor<128x512xf32>, %b: tensor<512x768xf32>, %c: 
   %d = linalg.matmul ins(%a, %b : tensor<128x512xf32>, tensor<512x768xf32>) outs(%c : tensor<128x768xf32>) -> tensor<128x768xf32>
   return %d : tensor<128x768xf32>
 }
-// The pages are visited once.
+// The pages are visited once, and nothing is lost on the way to another visit.
 // CHECK: remark: {"MThreads": 1
-// CHECK: pack B: no (
+// CHECK: pack B: no ({{[0-9]+}} cycles, waiting for it in place 0;
 func.func @one_block_of_rows(%a: tensor<5x858xf32>, %b: tensor<858x488xf32>, %c: tensor<5x488xf32>) -> tensor<5x488xf32> {
   %d = linalg.matmul ins(%a, %b : tensor<5x858xf32>, tensor<858x488xf32>) outs(%c : tensor<5x488xf32>) -> tensor<5x488xf32>
   return %d : tensor<5x488xf32>
@@ -56,7 +56,10 @@ func.func @narrow(%a: tensor<96x6144xf32>, %b: tensor<6144x96xf32>, %c: tensor<9
   return %d : tensor<96x96xf32>
 }
 // 16 threads along n would each begin 1872 rows in pages of their own, more than are remembered: k is shared, too.
+// A thread that has whole rows fills their pages.
 // MANY: remark: {{.*}}"NThreads": 5, "KThreads": 3,
+// CHECK: remark: {"MThreads": 1
+// CHECK: waiting for it in place 2048459;
 func.func @parts_of_rows(%a: tensor<16x1872xf32>, %b: tensor<1872x1424xf32>, %c: tensor<16x1424xf32>) -> tensor<16x1424xf32> {
   %d = linalg.matmul ins(%a, %b : tensor<16x1872xf32>, tensor<1872x1424xf32>) outs(%c : tensor<16x1424xf32>) -> tensor<16x1424xf32>
   return %d : tensor<16x1424xf32>
@@ -75,6 +78,21 @@ module attributes {dlti.target_system_spec = #machine} {
 func.func @near_pages(%a: tensor<385x858xf32>, %b: tensor<858x488xf32>, %c: tensor<385x488xf32>) -> tensor<385x488xf32> {
   %d = linalg.matmul ins(%a, %b : tensor<385x858xf32>, tensor<858x488xf32>) outs(%c : tensor<385x488xf32>) -> tensor<385x488xf32>
   return %d : tensor<385x488xf32>
+}
+// Nor for what is lost of the second level, as the third is near.
+// CHECK: remark: {"MThreads": 1
+// CHECK: pack B: no (
+func.func @nearly_all(%a: tensor<385x680xf32>, %b: tensor<680x768xf32>, %c: tensor<385x768xf32>) -> tensor<385x768xf32> {
+  %d = linalg.matmul ins(%a, %b : tensor<385x680xf32>, tensor<680x768xf32>) outs(%c : tensor<385x768xf32>) -> tensor<385x768xf32>
+  return %d : tensor<385x768xf32>
+}
+// MANY: remark:
+// MANY: remark:
+// MANY: remark:
+// MANY: waiting for it in place 0;
+func.func @parts_of_rows(%a: tensor<16x1872xf32>, %b: tensor<1872x1424xf32>, %c: tensor<16x1424xf32>) -> tensor<16x1424xf32> {
+  %d = linalg.matmul ins(%a, %b : tensor<16x1872xf32>, tensor<1872x1424xf32>) outs(%c : tensor<16x1424xf32>) -> tensor<16x1424xf32>
+  return %d : tensor<16x1424xf32>
 }
 // Rows of B would come again for other rows of A,
 // CHECK: remark: {"MThreads": 1
