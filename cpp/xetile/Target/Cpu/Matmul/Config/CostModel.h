@@ -90,6 +90,9 @@ struct CostModel {
   /// the first does not keep the panel.
   PanelWaits panelWaits() const;
 
+  /// True if multiply-adds wait longer for the third level than the second takes to be read.
+  bool isThirdLevelFar() const { return machine.rates.waitL3 > machine.rates.readL2; }
+
   /// Cycles for so many nanoseconds.
   double cycles(double nanoseconds) const { return nanoseconds / machine.rates.multiplyAdd; }
   /// Cycles of an instruction that is no multiply-add, of bf16 or bytes; `typical` where its rate
@@ -134,8 +137,6 @@ struct CostModel {
   int64_t reachOfPanel(const MatmulConfig &config) const;
 
 private:
-  /// True if multiply-adds wait longer for the third level than the second takes to be read.
-  bool isThirdLevelFar() const { return machine.rates.waitL3 > machine.rates.readL2; }
   double perElement(double nanosecondsPerKib) const;
   /// True if rows of an operand may begin within a line: arguments have any alignment.
   bool isUnaligned(unsigned operand) const;
