@@ -486,6 +486,10 @@ func.func @beside(%A: tensor<4x32x65xf32>) -> tensor<2x32x64xf32> {
 // CHECK: xetile.tile_mma
 // CHECK-LABEL: func.func @part_of_k(
 // CHECK-NOT: xetile.tile_mma
+// CHECK-LABEL: func.func @steps(
+// CHECK-NOT: xetile.tile_mma
+// CHECK-LABEL: func.func @fewer_dimensions(
+// CHECK-NOT: xetile.tile_mma
 #image = affine_map<(h, w, f, p, c) -> (h + p, w, c)>
 #filter = affine_map<(h, w, f, p, c) -> (p, c, f)>
 #sum = affine_map<(h, w, f, p, c) -> (h, w, f)>
@@ -510,6 +514,40 @@ func.func @parts(%x: tensor<9x33x32xf16>, %w: tensor<3x32x64xf16>) -> tensor<7x3
 func.func @part_of_k(%x: tensor<8x32x48xf16>, %w: tensor<2x32x32xf16>) -> tensor<7x32x32xf32> {
   %zero = arith.constant 0.0 : f32
   %part = tensor.extract_slice %x[0, 0, 0] [8, 32, 32] [1, 1, 1] : tensor<8x32x48xf16> to tensor<8x32x32xf16>
+  %e = tensor.empty() : tensor<7x32x32xf32>
+  %s = linalg.fill ins(%zero : f32) outs(%e : tensor<7x32x32xf32>) -> tensor<7x32x32xf32>
+  %y = linalg.generic {indexing_maps = [#image, #filter, #sum],
+                       iterator_types = ["parallel", "parallel", "parallel", "reduction", "reduction"]}
+      ins(%part, %w : tensor<8x32x32xf16>, tensor<2x32x32xf16>) outs(%s : tensor<7x32x32xf32>) {
+  ^bb0(%a: f16, %b: f16, %o: f32):
+    %l = arith.extf %a : f16 to f32
+    %r = arith.extf %b : f16 to f32
+    %m = arith.mulf %l, %r : f32
+    %t = arith.addf %o, %m : f32
+    linalg.yield %t : f32
+  } -> tensor<7x32x32xf32>
+  return %y : tensor<7x32x32xf32>
+}
+func.func @steps(%x: tensor<8x64x32xf16>, %w: tensor<2x32x32xf16>) -> tensor<7x32x32xf32> {
+  %zero = arith.constant 0.0 : f32
+  %part = tensor.extract_slice %x[0, 0, 0] [8, 32, 32] [1, 2, 1] : tensor<8x64x32xf16> to tensor<8x32x32xf16>
+  %e = tensor.empty() : tensor<7x32x32xf32>
+  %s = linalg.fill ins(%zero : f32) outs(%e : tensor<7x32x32xf32>) -> tensor<7x32x32xf32>
+  %y = linalg.generic {indexing_maps = [#image, #filter, #sum],
+                       iterator_types = ["parallel", "parallel", "parallel", "reduction", "reduction"]}
+      ins(%part, %w : tensor<8x32x32xf16>, tensor<2x32x32xf16>) outs(%s : tensor<7x32x32xf32>) {
+  ^bb0(%a: f16, %b: f16, %o: f32):
+    %l = arith.extf %a : f16 to f32
+    %r = arith.extf %b : f16 to f32
+    %m = arith.mulf %l, %r : f32
+    %t = arith.addf %o, %m : f32
+    linalg.yield %t : f32
+  } -> tensor<7x32x32xf32>
+  return %y : tensor<7x32x32xf32>
+}
+func.func @fewer_dimensions(%x: tensor<2x8x32x32xf16>, %w: tensor<2x32x32xf16>) -> tensor<7x32x32xf32> {
+  %zero = arith.constant 0.0 : f32
+  %part = tensor.extract_slice %x[1, 0, 0, 0] [1, 8, 32, 32] [1, 1, 1, 1] : tensor<2x8x32x32xf16> to tensor<8x32x32xf16>
   %e = tensor.empty() : tensor<7x32x32xf32>
   %s = linalg.fill ins(%zero : f32) outs(%e : tensor<7x32x32xf32>) -> tensor<7x32x32xf32>
   %y = linalg.generic {indexing_maps = [#image, #filter, #sum],
