@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import random
+from functools import partial
 
 import pytest
 
@@ -12,6 +13,8 @@ pytest.importorskip("torch_mlir", reason="needs the extra: pip install 'xetile[t
 
 import xetile  # noqa: E402
 from compiled import check, compiled  # noqa: E402
+from xetile.torch import decompositions  # noqa: E402
+from xetile.torch.importing import decomposition_table  # noqa: E402
 from xetile.torch.transposed import convolution  # noqa: E402
 
 KINDS = (torch.nn.ConvTranspose1d, torch.nn.ConvTranspose2d, torch.nn.ConvTranspose3d)
@@ -50,19 +53,23 @@ def drawn(sizes):
             return arguments, want
 
 
-def test_any_sizes_in_eager():
+@pytest.mark.parametrize("summed", [False, True])
+def test_any_sizes_in_eager(summed):
     seed = torch.seed()
     print(f"torch.manual_seed({seed}), random.seed({seed})")
     random.seed(seed)
     for _ in range(300):
         arguments, want = drawn(6)
         print(arguments[0].shape, arguments[1].shape, arguments[3:])
-        torch.testing.assert_close(convolution(*arguments), want, equal_nan=True)
+        torch.testing.assert_close(convolution(*arguments, summed=summed), want, equal_nan=True)
 
 
 @pytest.mark.one_in(2)
-@pytest.mark.parametrize("number", range(6))
-def test_any_sizes_compiled(number):
+@pytest.mark.parametrize("summed", [False, True])
+@pytest.mark.parametrize("number", range(4))
+def test_any_sizes_compiled(monkeypatch, number, summed):
+    operation = torch.ops.aten.convolution.default
+    monkeypatch.setitem(decompositions.TABLE, operation, partial(convolution, summed=summed))
     seed = torch.seed()
     print(f"torch.manual_seed({seed}), random.seed({seed})")
     random.seed(seed)
@@ -70,13 +77,31 @@ def test_any_sizes_compiled(number):
     print(x.shape, weight.shape, lists)
 
     def apply(x, weight, bias):
-        return torch.ops.aten.convolution.default(x, weight, bias, *lists)
+        return operation(x, weight, bias, *lists)
 
     single = (x.float(), weight.float(), bias if bias is None else bias.float())
     got = compiled(apply)(*single)
-    exact = torch.ops.aten.convolution.default(*(each if each is None else each.double() for each in single), *lists)
+    exact = operation(*(each if each is None else each.double() for each in single), *lists)
     torch.testing.assert_close(got.double(), exact, equal_nan=True, rtol=2e-5, atol=2e-5)
     assert torch.equal(exact.isfinite(), want.isfinite())
+
+
+def convolutions_of(taps, dtype, **options):
+    """Sizes of the filters of plain convolutions that one of stride 2 becomes, and its result."""
+    seen, plain = [], torch.ops.aten.convolution.default
+
+    class Watch(torch.utils._python_dispatch.TorchDispatchMode):
+        def __torch_dispatch__(self, operation, types, args=(), kwargs=None):
+            if operation is plain:
+                seen.append((args[1].dtype, tuple(args[1].shape)))
+            return operation(*args, **(kwargs or {}))
+
+    x, weight, bias = torch.randn(1, 2, 5, 6), torch.randn(2, 3, taps, taps), torch.randn(3)
+    with Watch():
+        got = convolution(
+            *(each.to(dtype) for each in (x, weight, bias)), [2, 2], [1, 1], [1, 1], True, [0, 0], 1, **options
+        )
+    return seen, got
 
 
 @pytest.mark.parametrize(
@@ -85,20 +110,24 @@ def test_any_sizes_compiled(number):
 )
 def test_no_tap_is_a_zero(taps, counts):
     """At most two numbers of taps for each dimension, one where the stride divides them."""
-    seen = []
-    plain = torch.ops.aten.convolution.default
+    seen, _ = convolutions_of(taps, torch.float32)
+    assert sorted(shape[2:] for _, shape in seen) == [(a, b) for a in counts for b in counts]
 
-    class Watch(torch.utils._python_dispatch.TorchDispatchMode):
-        def __torch_dispatch__(self, operation, types, args=(), kwargs=None):
-            if operation is plain:
-                seen.append(tuple(args[1].shape[2:]))
-                assert args[1].count_nonzero() == args[1].numel()
-            return operation(*args, **(kwargs or {}))
 
-    x, weight = torch.randn(1, 2, 5, 6), torch.rand(2, 3, taps, taps) + 1
-    with Watch():
-        convolution(x, weight, None, [2, 2], [1, 1], [1, 1], True, [0, 0], 1)
-    assert sorted(seen) == [(a, b) for a in counts for b in counts]
+def test_sums_are_of_products_of_f32_that_are_few():
+    assert convolutions_of(3, torch.float32, summed=True)[0] == [(torch.float32, (27, 2, 1, 1))]
+    seen, got = convolutions_of(3, torch.float16, summed=True)
+    assert seen == [(torch.float32, (27, 2, 1, 1))] and got.dtype == torch.float16
+    # One convolution is enough; 81 products for each place are many.
+    assert [shape for _, shape in convolutions_of(4, torch.float32, summed=True)[0]] == [(12, 2, 2, 2)]
+    assert len(convolutions_of(9, torch.float32, summed=True)[0]) == 4
+    assert len(convolutions_of(3, torch.float32)[0]) == 4
+
+
+def test_cuda_tensors_have_sums():
+    operation = torch.ops.aten.convolution.default
+    options = [getattr(decomposition_table(with_attention=it)[operation], "keywords", {}) for it in (False, True)]
+    assert options == [{"summed": True}, {}]
 
 
 def test_an_infinity_reaches_its_own_results_alone():
@@ -141,8 +170,14 @@ def test_those_in_groups_are_on_the_matrix_unit_of_sm_90a():
 
 
 @pytest.mark.skipif("sm_90a" not in [target.name for target in xetile.targets.available()], reason="built without it")
-@pytest.mark.parametrize(("stride", "dilation"), [(2, 2), ((2, 4, 2), (2, 2, 1)), (1, 2)], ids=str)
-def test_three_dimensions_are_as_many_as_kernels_take(stride, dilation):
+@pytest.mark.parametrize(
+    ("stride", "dilation", "summed"),
+    [(2, 2, False), ((2, 4, 2), (2, 2, 1), False), (1, 2, False), (2, 1, True)],
+    ids=str,
+)
+def test_three_dimensions_are_as_many_as_kernels_take(monkeypatch, stride, dilation, summed):
+    operation = torch.ops.aten.convolution.default
+    monkeypatch.setitem(decompositions.TABLE, operation, partial(convolution, summed=summed))
     x = torch.randn(1, 16, 4, 5, 6)
     model = torch.nn.ConvTranspose3d(16, 32, 3, stride=stride, padding=1, dilation=dilation).eval()
     assert "ptx" in xetile.torch.compile(model, (x,), target="sm_90a", schedule="gpu_model").binaries

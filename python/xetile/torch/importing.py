@@ -25,6 +25,7 @@ from xetile.kernels.signature import public_function
 from xetile.mlir import ir
 from xetile.passes.diagnostics import Heard
 from xetile.torch import decompositions, extremes, integers, narrow, norms, ranges, scalars, sums, views
+from xetile.torch.transposed import convolution
 
 __all__ = ["NotImportedError", "decomposition_table", "import_graph"]
 
@@ -41,13 +42,15 @@ class NotImportedError(XeTileError):
 
 def decomposition_table(*, with_attention: bool = True) -> dict[Any, Callable[..., Any]]:
     """torch-mlir's, and ours for operations that it lowers to dialects which nobody else has or to other numbers.
-    Without attention PyTorch chooses which operation that is."""
+    Without attention, as for CUDA tensors, PyTorch chooses which operation that is, and transposed convolutions are
+    sums of products: GPUs read an image once instead of for each of several convolutions."""
     table = {**get_decomposition_table(), **get_decompositions(_OF_CUDA), **decompositions.TABLE}
     table |= {**norms.TABLE, **ranges.TABLE}
     for operation, ours in {**extremes.TABLE, **sums.TABLE}.items():
         table[operation] = _first(ours, table.get(operation))
     if not with_attention:
         table = {operation: function for operation, function in table.items() if "attention" not in str(operation)}
+        table[torch.ops.aten.convolution.default] = functools.partial(convolution, summed=True)
     return table
 
 

@@ -22,6 +22,8 @@ import torch
 __all__ = ["convolution", "per_dimension"]
 
 _aten = torch.ops.aten
+_MOST_PRODUCTS = 8
+"""Products of places and taps for each result, which are in memory."""
 
 
 def per_dimension(space: int, *lists: Sequence[int]) -> list[list[int]]:
@@ -39,8 +41,12 @@ def convolution(
     transposed: bool,
     output_padding: Sequence[int],
     groups: int,
+    *,
+    summed: bool = False,
 ) -> Any:
-    """`aten.convolution`; NotImplemented where nothing is gained: without strides and groups."""
+    """`aten.convolution`; NotImplemented where nothing is gained: without strides and groups. Where several plain
+    convolutions would be needed, `summed` multiplies each place of the image once, by all taps, and adds up products
+    of f32, as long as these are few times the results."""
     space = x.ndim - 2
     stride, padding, dilation, output_padding = per_dimension(space, stride, padding, dilation, output_padding)
     static = all(isinstance(size, int) for size in (*x.shape[2:], *weight.shape))
@@ -52,6 +58,10 @@ def convolution(
     sides = [_Side.of(*numbers) for numbers in each]
     # Where some results have no taps, a bias is all that is there.
     late = bias is not None and any(side.skipped > 1 or not all(run.taps for run in side.runs) for side in sides)
+    if summed and any(sum(run.taps > 0 for run in side.runs) > 1 for side in sides) and _are_few(x, weight, sides):
+        whole = _cut(_interleave(*_sums(x, weight, sides, groups), sides, groups), sides)
+        whole = whole if bias is None else whole + bias.reshape(-1, *[1] * space)
+        return _aten._to_copy(whole, dtype=x.dtype) if whole.dtype != x.dtype else whole
     # All read one image with zeros around it, which is moved in memory once.
     image = x
     for dim, side in enumerate(sides):
@@ -61,11 +71,16 @@ def convolution(
         _of_runs(image, ordered, None if late else bias, runs, sides, groups)
         for runs in itertools.product(*(side.runs for side in sides))
     ]
-    whole = _interleave(parts, sides, groups)
+    whole = _cut(_interleave(parts, [len(side.runs) for side in sides], sides, groups), sides)
+    return whole + bias.reshape(-1, *[1] * space) if bias is not None and late else whole
+
+
+def _cut(whole: torch.Tensor, sides: Sequence[_Side]) -> torch.Tensor:
+    """The results, of those that all remainders compute."""
     for dim, side in enumerate(sides):
         if whole.shape[dim + 2] != side.results:
             whole = _aten.slice.Tensor(whole, dim + 2, side.offset, side.offset + side.results)
-    return whole + bias.reshape(-1, *[1] * space) if bias is not None and late else whole
+    return whole
 
 
 @dataclass(frozen=True)
@@ -82,6 +97,7 @@ class _Run:
 class _Side:
     """One dimension of the image: `remainders` of the stride have results of taps, every `skipped`-th one."""
 
+    size: int  # of the image
     results: int
     offset: int  # the first result, of those that all remainders compute
     count: int  # results of each remainder
@@ -93,6 +109,13 @@ class _Side:
     def reach(self, run: _Run) -> int:
         """Places before the last one that a result is computed of."""
         return (run.taps - 1) * self.apart
+
+    def taps_of(self, run: _Run, remainder: int) -> list[tuple[int, int]]:
+        """Taps of a remainder of the run that may read the image, and the places that their first results read."""
+        taps = [
+            (run.tap + remainder + j * self.remainders, run.first - j * self.apart) for j in reversed(range(run.taps))
+        ]
+        return [(tap, first) for tap, first in taps if -self.count < first < self.size]
 
     @property
     def first(self) -> int:
@@ -117,7 +140,7 @@ class _Side:
         starts = (padding // skipped, padding // stride * remainders)
         runs, start = min(((_runs(start, taps, remainders, apart), start) for start in starts), key=lambda r: len(r[0]))
         offset = padding - start * skipped
-        return _Side(results, offset, -(-(offset + results) // stride), remainders, skipped, apart, runs)
+        return _Side(size, results, offset, -(-(offset + results) // stride), remainders, skipped, apart, runs)
 
 
 def _runs(start: int, taps: int, remainders: int, apart: int) -> tuple[_Run, ...]:
@@ -210,11 +233,47 @@ def _remainders_behind(filters: torch.Tensor, dims: Sequence[int], runs: Sequenc
     return filters.reshape(*filters.shape[: first + space + 1], -1)
 
 
-def _interleave(parts: Sequence[torch.Tensor], sides: Sequence[_Side], groups: int) -> torch.Tensor:
-    """Results [images, groups * results, places ...] of those of all runs, the last dimension's one after the other."""
+def _are_few(x: torch.Tensor, weight: torch.Tensor, sides: Sequence[_Side]) -> bool:
+    """True if products of all places and taps are few times the results."""
+    products = math.prod(x.shape[2:]) * math.prod(weight.shape[2:])
+    return products <= _MOST_PRODUCTS * math.prod(side.results for side in sides)
+
+
+def _sums(
+    x: torch.Tensor, weight: torch.Tensor, sides: Sequence[_Side], groups: int
+) -> tuple[list[torch.Tensor], list[int]]:
+    """The results of each remainder in each dimension, in f32 at least, and how many there are in each."""
+    space, ones, zeros = len(sides), [1] * len(sides), [0] * len(sides)
+    if x.dtype in (torch.float16, torch.bfloat16):
+        x, weight = (_aten._to_copy(each, dtype=torch.float32) for each in (x, weight))
+    filters = weight.reshape(groups, weight.shape[0] // groups, -1).transpose(1, 2)
+    filters = filters.reshape(-1, weight.shape[0] // groups, *ones)
+    products = _aten.convolution.default(x, filters, None, ones, zeros, ones, False, zeros, groups)
+    products = products.reshape(x.shape[0] * groups, weight.shape[1], *weight.shape[2:], *x.shape[2:])
+    shape = [products.shape[0], *ones, weight.shape[1], *(side.count for side in sides)]
+    remainders = [[side.taps_of(run, i) for run in side.runs for i in range(run.count)] for side in sides]
+    sums = []
+    for each in itertools.product(*remainders):
+        total = None
+        for taps in itertools.product(*each):
+            part = products
+            for dim, ((tap, first), side) in enumerate(zip(taps, sides, strict=True)):
+                part = _aten.slice.Tensor(part, 2 + dim, tap, tap + 1)
+                part = _window(part, 2 + space + dim, first, side.count, x.shape[dim + 2])
+            part = part.reshape(shape)
+            total = part if total is None else total + part
+        sums.append(products.new_zeros(shape) if total is None else total)
+    return sums, [len(each) for each in remainders]
+
+
+def _interleave(
+    parts: Sequence[torch.Tensor], numbers: Sequence[int], sides: Sequence[_Side], groups: int
+) -> torch.Tensor:
+    """Results [images, groups * results, places ...] of those of some remainders each, of which there are `numbers` in
+    each dimension, the last one's one after the other."""
     space = len(sides)
     for dim in reversed(range(space)):
-        count = len(sides[dim].runs)
+        count = numbers[dim]
         parts = [
             torch.cat(parts[first : first + count], dim + 1) if count > 1 else parts[first]
             for first in range(0, len(parts), count)
