@@ -36,7 +36,7 @@ func.func @short_rows(%a: tensor<4000x12xf32>, %b: tensor<12x1000xf32>, %c: tens
 
 // A block of n is less than a page.
 // CHECK-LABEL: remark: {"MThreads": 1
-// CHECK-SAME: "NBlock": 144,
+// CHECK-SAME: "NBlock": 128,
 // CHECK: loop order 3 (nkm), chosen
 func.func @short_blocks(%a: tensor<197x768xf32>, %b: tensor<768x3072xf32>, %c: tensor<197x3072xf32>) -> tensor<197x3072xf32> {
   %d = linalg.matmul ins(%a, %b : tensor<197x768xf32>, tensor<768x3072xf32>) outs(%c : tensor<197x3072xf32>) -> tensor<197x3072xf32>
