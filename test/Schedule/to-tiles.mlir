@@ -481,6 +481,17 @@ func.func @beside(%A: tensor<4x32x65xf32>) -> tensor<2x32x64xf32> {
   return %D : tensor<2x32x64xf32>
 }
 
+// Slices of two tensors.
+// CHECK-LABEL: func.func @of_two(
+// CHECK-COUNT-2: xetile.load_tile
+// CHECK: xetile.store_tile
+func.func @of_two(%A: tensor<4x32x64xf32>, %B: tensor<4x32x64xf32>) -> tensor<2x32x64xf32> {
+  %a = tensor.extract_slice %A[2, 0, 0] [1, 32, 64] [1, 1, 1] : tensor<4x32x64xf32> to tensor<1x32x64xf32>
+  %b = tensor.extract_slice %B[3, 0, 0] [1, 32, 64] [1, 1, 1] : tensor<4x32x64xf32> to tensor<1x32x64xf32>
+  %D = tensor.concat dim(0) %a, %b : (tensor<1x32x64xf32>, tensor<1x32x64xf32>) -> tensor<2x32x64xf32>
+  return %D : tensor<2x32x64xf32>
+}
+
 // A convolution's filters and image are parts of what is in memory, which have all of k.
 // CHECK-LABEL: func.func @parts(
 // CHECK: xetile.tile_mma

@@ -181,3 +181,11 @@ def test_three_dimensions_are_as_many_as_kernels_take(monkeypatch, stride, dilat
     x = torch.randn(1, 16, 4, 5, 6)
     model = torch.nn.ConvTranspose3d(16, 32, 3, stride=stride, padding=1, dilation=dilation).eval()
     assert "ptx" in xetile.torch.compile(model, (x,), target="sm_90a", schedule="gpu_model").binaries
+
+
+@pytest.mark.skipif("sm_90a" not in [target.name for target in xetile.targets.available()], reason="built without it")
+def test_groups_of_three_dimensions_are_as_many_as_kernels_take():
+    """Taps of four remainders in each dimension, besides groups, channels and results."""
+    model = torch.nn.ConvTranspose3d(32, 32, 4, 2, 1, groups=2).eval()
+    x = torch.randn(1, 32, 4, 5, 6)
+    assert "ptx" in xetile.torch.compile(model, (x,), target="sm_90a", schedule="gpu_model").binaries

@@ -150,7 +150,7 @@ def _runs(start: int, taps: int, remainders: int, apart: int) -> tuple[_Run, ...
         tap = place * pow(apart, -1, remainders) % remainders
         run = _Run(tap, 1, len(range(tap, taps, remainders)), (place - tap * apart) // remainders)
         last = runs[-1] if runs else run
-        if runs and (last.taps, last.first, last.tap + last.count) == (run.taps, run.first, run.tap):
+        if runs and (last.taps, last.first) == (run.taps, run.first):
             runs[-1] = _Run(last.tap, last.count + 1, last.taps, last.first)
         else:
             runs.append(run)
