@@ -11,7 +11,7 @@
   "max_vector_width" = 512 : i32, "name" = "emeraldrapids">>
 module attributes {dlti.target_system_spec = #machine} {
 // CHECK-LABEL: remark: {"MThreads": 1
-// CHECK: loop order 0 (mnk), chosen: A 0 + B 717639 + C 5371803 +
+// CHECK: loop order 0 (mnk), chosen: A 0 + B 717639 + C 5371803 + microkernels 875520 =
 // CHECK: loop order 3 (nkm): A 0 + B 0 + C 8594885 +
 func.func @long_rows(%a: tensor<2048x12xf32>, %b: tensor<12x2048xf32>, %c: tensor<2048x2048xf32>) -> tensor<2048x2048xf32> {
   %d = linalg.matmul ins(%a, %b : tensor<2048x12xf32>, tensor<12x2048xf32>) outs(%c : tensor<2048x2048xf32>) -> tensor<2048x2048xf32>
@@ -104,6 +104,22 @@ func.func @b_in_l2(%a: tensor<2048x48xf32>, %b: tensor<48x2048xf32>, %c: tensor<
 }
 func.func @b_in_l3(%a: tensor<2048x128xf32>, %b: tensor<128x2048xf32>, %c: tensor<2048x2048xf32>) -> tensor<2048x2048xf32> {
   %d = linalg.matmul ins(%a, %b : tensor<2048x128xf32>, tensor<128x2048xf32>) outs(%c : tensor<2048x2048xf32>) -> tensor<2048x2048xf32>
+  return %d : tensor<2048x2048xf32>
+}
+}
+
+// -----
+
+#machine = #dlti.target_system_spec<"CPU" = #dlti.target_device_spec<"num_threads" = 1 : i32,
+  "L1_cache_size_in_bytes" = 32768 : i32, "L2_cache_size_in_bytes" = 1048576 : i32, "L3_cache_size_in_bytes" = 33554432 : i64,
+  "max_vector_width" = 256 : i32, "name" = "znver4">>
+module attributes {dlti.target_system_spec = #machine} {
+// Tiles of shorter vectors are more: the 12 lines of a panel, which comes again for each of them, are still few.
+// CHECK-LABEL: remark: {"MThreads": 1
+// CHECK-SAME: "innermostNBlock": 16,
+// CHECK: loop order 0 (mnk), chosen
+func.func @shorter_vectors(%a: tensor<2048x12xf32>, %b: tensor<12x2048xf32>, %c: tensor<2048x2048xf32>) -> tensor<2048x2048xf32> {
+  %d = linalg.matmul ins(%a, %b : tensor<2048x12xf32>, tensor<12x2048xf32>) outs(%c : tensor<2048x2048xf32>) -> tensor<2048x2048xf32>
   return %d : tensor<2048x2048xf32>
 }
 }

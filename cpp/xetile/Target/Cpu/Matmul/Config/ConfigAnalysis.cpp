@@ -312,7 +312,10 @@ static double orderCost(const CostModel &model, const ConfigChoice &choice, int6
     bCost += model.streamCost(config, double(parts[kM]), double(parts[kN]), double(parts[kK]));
   double calls = double(llvm::divideCeil(parts[kM], config.innermost[kM])) *
                  llvm::divideCeil(parts[kN], config.innermost[kN]) * trips[kK];
-  double reload = calls * (panelStays ? kCallCycles : 2 * kCallCycles);
+  // Else it comes again, at most a line in a cycle.
+  double lines = double(std::min(parts[kK], config.block[kK])) * double(config.innermost[kN]) *
+                 double(model.inputBytes) / kCacheLineBytes;
+  double reload = calls * (kCallCycles + (panelStays ? 0 : std::min(kCallCycles, lines)));
   double cost = aCost + bCost + cCost + reload;
   if (terms)
     *terms = llvm::formatv("A {0:f0} + B {1:f0} + C {2:f0} + microkernels {3:f0} = {4:f0} cycles",
