@@ -42,7 +42,8 @@ def PlanRing : Pass<"xetile-plan-ring", "::mlir::gpu::GPUModuleOp"> {
                      written = array<i64: 2>, pipeline = "simple"}}
     ```
     The option `pipeline` says who loads: `simple`, a thread of those that multiply; `specialized`, a warpgroup of its own,
-    and workgroups walk over tiles; `auto`, the latter where there are more tiles than multiprocessors.
+    and workgroups walk over tiles; `auto`, the latter where there are more tiles than multiprocessors, or 32 steps
+    along k and more.
 
     Matrices whose rows are no multiples of 16 bytes apart, and those of types other than 2 bytes that are not adjacent
     along k, are copied by threads of that warpgroup: in units of up to 16 bytes that divide the rows, which the arrays
@@ -65,7 +66,8 @@ def PlanRing : Pass<"xetile-plan-ring", "::mlir::gpu::GPUModuleOp"> {
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect", "::xetile::XeTileDialect"];
   let options = [Option<"pipeline", "pipeline", "std::string", "\"auto\"",
-      "Who loads: simple, specialized, or auto, which takes the latter where workgroups compute several tiles">,
+      "Who loads: simple, specialized, or auto, which takes the latter where workgroups compute several tiles or have "
+      "many steps along k">,
       Option<"loads", "loads", "std::string", "\"auto\"",
       "plain: without TMA, for sizes of a run whose rows are no multiples of 16 bytes; auto: where that is known">,
       Option<"overlap", "overlap", "bool", "true",
@@ -92,7 +94,7 @@ def RelaxNarrowed : Pass<"xetile-relax-narrowed", "::mlir::gpu::GPUModuleOp"> {
     %d = arith.truncf %p : vector<1x4096xf32> to vector<1x4096xbf16>
     ```
     Every use has to lead to a float of 16 bits or fewer, through products, quotients, extremes, selections, reductions,
-    broadcasts and what loops carry; sums are those of powers themselves; for powers also through sums with constants. Others stay as they are.
+    broadcasts and what loops carry; sums are those of powers, and of such sums; for powers also through sums with constants. Others stay as they are.
   }];
 }
 
