@@ -102,3 +102,14 @@ func.func @pairs_along_k(%a: memref<2x64xbf16>, %b: memref<64x16xbf16, strided<[
   linalg.matmul ins(%a, %b : memref<2x64xbf16>, memref<64x16xbf16, strided<[1, 64]>>) outs(%c : memref<2x16xf32>)
   return
 }
+
+// A single sum of integers is a reduction of whole vectors: LLVM forgets lanes of halves of halves.
+// CHECK-LABEL: func @single_sum
+// CHECK-NOT: vector.shuffle
+// CHECK: vector.reduction <add>, %{{.*}} : vector<16xi32> into i32
+// CHECK-NOT: vector.shuffle
+func.func @single_sum(%a: memref<1x64xi32>, %b: memref<1x64xi32>, %c: memref<1x1xi32>) {
+  linalg.matmul indexing_maps = [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (n, k)>, affine_map<(m, n, k) -> (m, n)>]
+    ins(%a, %b : memref<1x64xi32>, memref<1x64xi32>) outs(%c : memref<1x1xi32>)
+  return
+}

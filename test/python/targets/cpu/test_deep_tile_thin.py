@@ -72,6 +72,14 @@ def test_vectors_of_other_widths(rng, machine, form, types):
         assert "llvm.x86." not in kernel.stages["3-llvm"]
 
 
+@pytest.mark.parametrize("machine", MACHINES)
+@pytest.mark.parametrize("k", [3, 5, 8, 13, 16, 17])
+def test_a_single_sum_of_bytes(rng, machine, k):
+    """Where a CPU has VNNI, LLVM multiplies four bytes at a time, and has forgotten some of the products."""
+    problem = Problem("transposed B", blocked("transposed B", 1, 1, k), ("u8", "i8", "i32"), fill=True)
+    check(rng, replace(problem, machine=MACHINES[machine]), threads=1)
+
+
 @pytest.mark.parametrize("columns", [2, 3, 4, 33, 64])
 def test_more_sums_than_a_vector_has_lanes(rng, columns):
     """Two f64 are a vector of SSE, and a tile has four columns."""

@@ -157,6 +157,12 @@ Value LaneSums::addHalves(Value left, Value right, int64_t segment) {
 }
 
 Value LaneSums::addLanes(Values vectors) {
+  // Where halves of halves are added to one sum, LLVM 22 forgets lanes of products of bytes, which
+  // it makes four by four (VPDPBUSD) and adds up as if they had the width of the last half.
+  if (vectors.size() == 1 && plan.sumType.isInteger()) {
+    Value sum = vector::ReductionOp::create(b, loc, vector::CombiningKind::ADD, vectors[0]);
+    return vector::BroadcastOp::create(b, loc, VectorType::get({1}, plan.sumType), sum);
+  }
   auto inPairs = [&](llvm::function_ref<Value(Value, Value)> combine) {
     Values next;
     if (vectors.size() > 1 && vectors.size() % 2 != 0)
