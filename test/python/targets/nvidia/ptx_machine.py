@@ -199,10 +199,7 @@ class Workgroup:
                 sources[1] = self.value(operands[2], "u32").astype(sources[0].dtype)
             if kind == "bf16":
                 sources = [source.astype(np.float32) for source in sources]
-            if "ftz" in suffixes:
-                result = flushed(binary(*map(flushed, sources)))
-            else:
-                result = binary(*sources)
+            result = flushed(binary(*map(flushed, sources))) if "ftz" in suffixes else binary(*sources)
             self.put(operands[0], result.astype(DTYPES[kind]) if kind != "pred" else result)
         return None
 

@@ -15,7 +15,10 @@ COUNT = 20_000
 
 
 # Instructions of Nvidia's GPUs in ones that a host has: 0 below 2^-126, of operands and results.
-FLUSHED = {"llvm.nvvm.ex2.approx.ftz.f32": "math.exp2 %{0}_x", "llvm.nvvm.rcp.approx.ftz.f": "arith.divf %{0}_one, %{0}_x"}
+FLUSHED = {
+    "llvm.nvvm.ex2.approx.ftz.f32": "math.exp2 %{0}_x",
+    "llvm.nvvm.rcp.approx.ftz.f": "arith.divf %{0}_one, %{0}_x",
+}
 
 
 def on_host(call: re.Match[str]) -> str:

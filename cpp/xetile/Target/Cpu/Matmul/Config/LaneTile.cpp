@@ -32,13 +32,14 @@ LaneTile xetile::chooseLaneTile(int64_t m, int64_t n, int64_t registers, bool su
       // one.
       double cyclesOfLine = m > rows && n > columns ? lineCycles : 0;
       auto alongColumns = [&](int64_t height) {
-        return double(n / columns) * stepCycles(height, columns, cyclesOfLine) +
-               double(n % columns) * stepCycles(height, 1, cyclesOfLine);
+        int64_t whole = n / columns, single = n % columns;
+        return double(whole) * stepCycles(height, columns, cyclesOfLine) +
+               double(single) * stepCycles(height, 1, cyclesOfLine);
       };
       // So are left rows of more than a call of the microkernel has.
-      int64_t left = m % rows;
+      int64_t tiles = m / rows, left = m % rows;
       double rest = m > kLaneRows ? double(left) * alongColumns(1) : left ? alongColumns(left) : 0;
-      double cost = double(m / rows) * alongColumns(rows) + rest;
+      double cost = double(tiles) * alongColumns(rows) + rest;
       if (best.cycles == 0 || cost < best.cycles)
         best = {rows, columns, cost, double(m) * n * kLaneCycles};
     }
