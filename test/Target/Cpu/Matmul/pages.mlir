@@ -48,6 +48,14 @@ func.func @one_row(%a: tensor<1x2048xf32>, %b: tensor<2048x4096xf32>, %c: tensor
   %d = linalg.matmul ins(%a, %b : tensor<1x2048xf32>, tensor<2048x4096xf32>) outs(%c : tensor<1x4096xf32>) -> tensor<1x4096xf32>
   return %d : tensor<1x4096xf32>
 }
+// Rows of 4 KiB begin in few sets, which do not keep a thread's 64 columns: B would come again for each row of tiles.
+// MANY: remark: {{.*}}"NThreads": 16,
+// MANY: pack B: yes (
+// CHECK: remark: {"MThreads": 1
+func.func @crowded(%a: tensor<77x1280xf32>, %b: tensor<1280x1024xf32>, %c: tensor<77x1024xf32>) -> tensor<77x1024xf32> {
+  %d = linalg.matmul ins(%a, %b : tensor<77x1280xf32>, tensor<1280x1024xf32>) outs(%c : tensor<77x1024xf32>) -> tensor<77x1024xf32>
+  return %d : tensor<77x1024xf32>
+}
 // 1232 rows of B, which the second level keeps, come there once for all rows of A: a copy would be no nearer.
 // CHECK: remark: {{.*}}"MBlock": 96, "NBlock": 96, "KBlock": 1232,
 // CHECK: pack A: no {{.*}} pack B: no (

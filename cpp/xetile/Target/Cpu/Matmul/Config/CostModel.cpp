@@ -234,12 +234,14 @@ double CostModel::readBCost(const MatmulConfig &config, double m, double n, doub
   double filled = n * k * inputBytes / double(machine.l2);
   double lost = filled > 1 ? 1 : filled <= full ? 0 : (filled - full) / (1 - full);
   double once = lost * waitCost(n * k, 1);
-  if (once == 0 && panelBytes(config, k) > share * double(reachOfPanel(config)))
+  bool isCrowded = panelBytes(config, k) > share * double(reachOfPanel(config));
+  if (once == 0 && isCrowded)
     once = n * k * perElement(machine.rates.waitL3);
   // A block of whole rows of B that half of the second level keeps comes there once for all rows of
   // A, if these are one block, too, and is as near then as a copy of it.
   double steps = std::min(k, blockSteps(config, inputBytes, inputBytes)) * double(inputBytes);
-  double again = std::max(m, n) * steps <= machine.l2 / 2.0 ? 0 : once;
+  bool stays = std::max(m, n) * steps <= machine.l2 / 2.0 && !isCrowded;
+  double again = stays ? 0 : once;
   return once + (passes - 1) * (again + pagesCost(config, n, k)) + walksCost(n, k);
 }
 
