@@ -9,7 +9,7 @@ from xetile.schedule.handles import Function, Handle
 
 @sequence
 def prepare(module: Module, target: str) -> Module:
-    before = ("drop-empty-pieces", "elementwise-to-linalg", "expand-groups")
+    before = ("drop-empty-pieces", "elementwise-to-linalg", "expand-groups", "slice-reshapes")
     behind = ("decompose-linalg", "drop-unit-reductions", "split-argmax", "inline-indices", "split-concats",
               "slice-reshapes", "index-interleaves", "pad-scans", "block-scans", "split-reductions",
               "fold-transposes")  # fmt: skip
