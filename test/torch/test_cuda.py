@@ -269,7 +269,7 @@ def traced(function, *shapes, dtype=torch.float32):
     """The graph of CUDA tensors, as AOTAutograd decomposes it."""
     with FakeTensorMode():
         inputs = [torch.empty(shape, dtype=dtype, device="cuda") for shape in shapes]
-        return make_fx(function, decomposition_table=decomposition_table(with_attention=False))(*inputs)
+        return make_fx(function, decomposition_table=decomposition_table("cuda"))(*inputs)
 
 
 @pytest.fixture
@@ -368,7 +368,7 @@ def test_an_assertion_of_many_indices_says_what_cuda_takes():
 
 
 def test_norms_of_cudnn_are_decomposed_and_attention_is_left():
-    table = decomposition_table(with_attention=False)
+    table = decomposition_table("cuda")
     assert torch.ops.aten.cudnn_batch_norm.default in table
     assert not [operation for operation in table if "attention" in str(operation)]
     assert [operation for operation in decomposition_table() if "attention" in str(operation)]

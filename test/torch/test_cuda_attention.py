@@ -26,7 +26,7 @@ if "sm_90a" not in [target.name for target in xetile.targets.available()]:
 
 # The package has its function by that name.
 MODULE = sys.modules[xetile.torch.backend.__module__]
-TABLE = decomposition_table(with_attention=False)
+TABLE = decomposition_table("cuda")
 HEADS = (2, 4, 48, 64)
 _aten = torch.ops.aten
 

@@ -27,7 +27,7 @@ SHAPES = {"x": (2, 6, 16), "w": (16, 16), "b": (16,), "r": (2, 6, 16), "o": (2, 
 def traced(function: Callable[..., Any], *names: str, dtype: Any = torch.float32, device: str = "cpu") -> Any:
     with FakeTensorMode(), torch.no_grad():
         tensors = [torch.empty(SHAPES[name], dtype=dtype, device=device) for name in names]
-        return make_fx(function, decomposition_table=decomposition_table(with_attention=False))(*tensors)
+        return make_fx(function, decomposition_table=decomposition_table("cuda"))(*tensors)
 
 
 def linear(x: Any, w: Any, b: Any) -> Any:

@@ -85,7 +85,7 @@ def backend(
     compiled = aot_autograd(
         fw_compiler=_refuse_training if freeze else compile_graph,
         inference_compiler=functools.partial(compile_graph, freeze=freeze),
-        decompositions=decomposition_table(with_attention=device.type == "cpu"),
+        decompositions=decomposition_table(device.type),
     )
     # Attention in ATen's operations, with their gradients. The fused one of CPUs would keep its forward part only;
     # those for CUDA have gradients and stay PyTorch's.
@@ -115,7 +115,7 @@ def _compile(
         return _as_boxed(PerSizes(graph, known))
     # CUDA tensors are where kernels read them.
     frozen = static_inputs() if freeze and device.type == "cpu" else frozenset()
-    if device.type != "cpu" and (written := attentions.written_out(graph, decomposition_table(with_attention=False))):
+    if device.type != "cpu" and (written := attentions.written_out(graph, decomposition_table(device.type))):
         try:
             return _compile_known(written, settings, True, device, frozen)
         except XeTileError as error:

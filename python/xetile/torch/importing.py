@@ -40,15 +40,15 @@ class NotImportedError(XeTileError):
     """torch-mlir made nothing of a graph that MLIR of our version has."""
 
 
-def decomposition_table(*, with_attention: bool = True) -> dict[Any, Callable[..., Any]]:
+def decomposition_table(device: str = "cpu") -> dict[Any, Callable[..., Any]]:
     """torch-mlir's, and ours for operations that it lowers to dialects which nobody else has or to other numbers.
-    Without attention, as for CUDA tensors, PyTorch chooses which operation that is, and transposed convolutions are
-    sums of products: GPUs read an image once instead of for each of several convolutions."""
+    For tensors of another device PyTorch chooses which operation an attention is, and transposed convolutions are sums
+    of products: GPUs read an image once instead of for each of several convolutions."""
     table = {**get_decomposition_table(), **get_decompositions(_OF_CUDA), **decompositions.TABLE}
     table |= {**norms.TABLE, **ranges.TABLE}
     for operation, ours in {**extremes.TABLE, **sums.TABLE}.items():
         table[operation] = _first(ours, table.get(operation))
-    if not with_attention:
+    if device != "cpu":
         table = {operation: function for operation, function in table.items() if "attention" not in str(operation)}
         table[torch.ops.aten.convolution.default] = functools.partial(convolution, summed=True)
     return table

@@ -28,7 +28,7 @@ RegisterTile xetile::chooseRegisterTile(int64_t m, int64_t n, int64_t length, in
       // Elements of A that go to all lanes are part of multiply-adds with one vector of B; with
       // more each is a load of its own. Of 24 sums 6 x 4 take 0.98 of the time of 12 x 2 on an
       // Emerald Rapids and 0.96 on a Zen 4, in the mean of 14 and 7 sizes. Of 12 sums, in 16
-      // registers, 4 x 3 take 1.03 of that of 6 x 2.
+      // registers, 4 x 3 take 1.02 of that of 6 x 2.
       double share = vectors > 1 && registers > 16 ? 0.1 : 0.05;
       double cost = tiles * (std::max(multiplies, loadCycles * loads) + share * loads + 0.5 +
                              waits.of(vectors));
