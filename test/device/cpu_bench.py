@@ -6,11 +6,11 @@ usage: cpu_bench.py [--threads N ...] [--types T ...] [--random N] [--seed N] [-
 
 13 sizes that are kept aside and `--random` ones drawn anew, a third of them no multiples of 16, against the faster of
 NumPy's BLAS and PyTorch's oneDNN. All sides take turns in one process, on the same arrays, which begin at lines of 64
-bytes, each with some rows at once; the ratio is the median of the rounds'. A table of all ratios is the last thing that
-is printed (cpu_tables.py). Kernels are compiled before, on all cores, and loaded from files: so
-those of several versions can be compared in one process. A tree is a folder that holds the package xetile; without
-one it is what `import xetile` finds. With variants the regret is told: the time of the last tree's own choice over that
-of the best.
+bytes, and on the same cores (quiet_cores.py), each with many rows at once; the ratio is the median of the rounds'. A
+table of all ratios is the last thing that is printed (cpu_tables.py). Kernels are compiled before, on all cores, and
+loaded from files: so those of several versions can be compared in one process. A tree is a folder that holds the
+package xetile; without one it is what `import xetile` finds. With variants the regret is told: the time of the last
+tree's own choice over that of the best.
 """
 
 from __future__ import annotations
@@ -33,6 +33,7 @@ from typing import Any
 
 import numpy as np
 from cpu_tables import OURS, REGRET, models_table, summary, table
+from quiet_cores import rank_cores, stay_on
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "bench"))
 import deep_tile
@@ -45,12 +46,13 @@ ASIDE = (
 # Of one size of a random shape, and products of all of them: a call takes microseconds to some milliseconds.
 SIZES, PRODUCTS = (1, 4096), (1 << 21, 1 << 31)
 TYPES = ("f32", "bf16", "s8")
-ROUNDS, ROUND_SECONDS, ROWS_AT_ONCE = 3, 0.012, 11
+ROUNDS, ROUND_SECONDS, ROWS_AT_ONCE = 5, 0.008, 100
 # Threads of another library spin for a while after a product, OpenBLAS's for some 30 ms, and who comes next would share
 # their cores: in slices of Linux's scheduler, 8 ms, until it moves threads apart.
 IDLE_SECONDS = 0.3
-# Threads that wake up meet on a core: until Linux has moved them, a call takes slices of its scheduler.
-WARM_SECONDS = 0.02
+# Cores that were idle are slow at first: on the host of an H200 what came first in a library's turn took 1.2 to 1.5
+# times as long, for 0.4 s with 4 threads and 0.8 s with 16. Then they are awake for all of its rows.
+WARM_SECONDS, WARM_ROW_SECONDS = 1.0, 0.004
 LINE = 64
 ERRORS = {"f32": 2e-5, "bf16": 2e-5, "s8": 0.0}
 PEERS = ("numpy", "torch", "eager", "inductor")
@@ -182,12 +184,14 @@ def rounds_of(
     for number in range(rounds):
         first = number % max(len(libraries), 1)
         for library in libraries[first:] + libraries[:first]:
+            warm = WARM_SECONDS if threads > 1 else 0
             if threads > 1:
                 time.sleep(IDLE_SECONDS)
             for name in (name for name in names if library_of(name) == library):
                 for sides, bests in zip(rows, times, strict=True):
                     if name in sides:
-                        bests[name].append(best_of(sides[name], WARM_SECONDS if threads > 1 else 0, seconds))
+                        bests[name].append(best_of(sides[name], warm, seconds))
+                        warm = min(warm, WARM_ROW_SECONDS)
     return times
 
 
@@ -216,6 +220,7 @@ def measure(path: str) -> None:
     """Prints a JSON object for each row that a file lists, a few at once, as the process may be ended."""
     listed = json.loads(Path(path).read_text())
     threads, seed, end = listed["threads"], listed["seed"], listed["end"]
+    stay_on(listed["cores"])
     try:
         import torch
 
@@ -307,7 +312,7 @@ class Models:
         for threads, process in self.processes.items():
             with contextlib.suppress(OSError):
                 assert process.stdin is not None
-                process.stdin.write("go\n")
+                process.stdin.write(f"{' '.join(map(str, rank_cores()[:threads]))}\n")
                 process.stdin.close()
             found = [json.loads(line) for line in self.lines[threads] + self.read(process) if line.startswith("{")]
             if process.wait() or not found:
@@ -432,7 +437,9 @@ def matmuls(
     for number, threads in enumerate(options.threads):
         listed = folder / f"rows-{threads}.json"
         until = time.time() + (end - time.time()) / (len(options.threads) - number)
-        listed.write_text(json.dumps({"threads": threads, "seed": options.seed, "end": until, "rows": rows[threads]}))
+        cores = rank_cores()[:threads]
+        task = {"threads": threads, "seed": options.seed, "end": until, "cores": cores, "rows": rows[threads]}
+        listed.write_text(json.dumps(task))
         found += run_and_collect([sys.executable, __file__, "--measure", str(listed)], threads, until)
     return found
 

@@ -4,9 +4,9 @@
 usage: cpu_models.py THREADS END [WORD ...]
 
 `cpu_bench.py` starts one process for each number of threads. It compiles all cases at once, as compilers take longer
-than what they compile; prints "ready"; measures when a line comes in, so that one process measures at a time; and
-prints a JSON object for each case. END is the time, in seconds since 1970, after which cases are left out;
-so are those whose names have none of the words.
+than what they compile; prints "ready"; measures when a line with the numbers of its cores comes in, so that one
+process measures at a time; and prints a JSON object for each case. END is the time, in seconds since 1970, after which
+cases are left out; so are those whose names have none of the words.
 """
 
 from __future__ import annotations
@@ -19,9 +19,10 @@ from typing import Any
 import torch
 from cpu_bench import Sides, rounds_of
 from cpu_tables import OURS
+from quiet_cores import stay_on
 from torch import nn
 
-ROUND_SECONDS, ROWS_AT_ONCE = 0.03, 4
+ROUND_SECONDS, ROWS_AT_ONCE = 0.03, 12
 # Of the largest number; bf16 is rounded in other places.
 ERROR = 2e-2
 READY = "ready"
@@ -154,8 +155,10 @@ def main() -> int:
                 continue
             ready.append((name, *compiled(module.eval(), inputs, threads)))
         print(READY, flush=True)
-        if not sys.stdin.readline():
+        cores = sys.stdin.readline().split()
+        if not cores:
             return 1
+        stay_on([int(core) for core in cores])
         for first in range(0, len(ready), ROWS_AT_ONCE):
             some = ready[first : first + ROWS_AT_ONCE]
             measured = rounds_of([sides for _, sides, _ in some], threads, seconds=ROUND_SECONDS)

@@ -5,6 +5,7 @@ import json
 import re
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
 
@@ -155,6 +156,31 @@ def test_cpu_bench_measures_what_it_compiled(monkeypatch, capsys, tmp_path):
     printed = capsys.readouterr().out
     assert "f32, 1 threads" in printed and "13x20x30" in printed and "regret" in printed
     assert re.search(r"\| ratios \| 1 threads \|\n.*\n\| f32: mean, worst \| .* \(13x20x30\) \|", printed)
+
+
+def test_sides_of_the_cpu_bench_run_on_the_same_cores(monkeypatch):
+    """The fastest ones, by all passes; no thread of the process is left elsewhere."""
+    monkeypatch.syspath_prepend(str(DEVICE))
+    import quiet_cores
+
+    bound: list[tuple[int, set[int]]] = []
+    monkeypatch.setattr(quiet_cores.os, "sched_getaffinity", lambda task: {3, 5, 8})
+    monkeypatch.setattr(quiet_cores.os, "sched_setaffinity", lambda task, cores: bound.append((task, set(cores))))
+    # Of cores 3, 5 and 8 in each pass: somebody is on 8 in the second one.
+    seconds = iter([3.0, 2.0, 1.0, 3.0, 2.0, 5.0])
+    monkeypatch.setattr(quiet_cores, "seconds_of_product", lambda *arrays: next(seconds))
+    assert quiet_cores.rank_cores(passes=2) == [5, 3, 8]
+    assert bound == [(0, {3}), (0, {5}), (0, {8})] * 2 + [(0, {3, 5, 8})]
+    bound.clear()
+    started, end = threading.Barrier(2), threading.Event()
+    other = threading.Thread(target=lambda: (started.wait(), end.wait()))
+    other.start()
+    started.wait()
+    quiet_cores.stay_on([5, 8])
+    end.set()
+    other.join()
+    assert {threading.get_native_id(), other.native_id} <= {task for task, _ in bound}
+    assert all(cores == {5, 8} for _, cores in bound)
 
 
 def test_a_library_of_the_cpu_bench_does_all_rows_in_its_turn(monkeypatch):
