@@ -105,7 +105,7 @@ const Row rows[] = {
     {kMatmulCandidatesAttr, Place::Operation, "an array of dictionaries",
      isArrayOf<DictionaryAttr>},
     {kMicrokernelAttr, Place::Operation, "array<i64: m, n>", is<DenseI64ArrayAttr>},
-    {kFetchedAttr, Place::Operation, "array<i64: columns, steps>", is<DenseI64ArrayAttr>},
+    {kFetchedAttr, Place::Operation, "array<i64: columns, steps, lines>", is<DenseI64ArrayAttr>},
     {kRowsAttr, Place::Operation, "a unit", is<UnitAttr>},
     {kStreamedAttr, Place::Operation, "a unit", is<UnitAttr>},
     {kReachAttr, Place::Operation, "array<i64: result, dimension, first, last>",

@@ -76,8 +76,10 @@ def DeepTileMatmul : Pass<"deep-tile-matmul"> {
     than their `"uncertainty"`, a part of one.
 
     Where blocks of B are copied from beyond the second-level cache, a `memref.prefetch` before each of the last calls for
-    a block stands for some rows of the next one. The call's `xetile.fetched = array<i64: columns, steps>` says how:
-    `xetile-lower-microkernels` fetches a line of these columns after every so many of its steps of k.
+    a block stands for some rows of the next one. Where few rows of A pass a B that is read in place, from a third level that
+    is far, it stands for the rows that the call itself reads, from some steps of k later on. The call's
+    `xetile.fetched = array<i64: columns, steps, lines>` says how: `xetile-lower-microkernels` fetches so many lines of these
+    columns after every so many of its steps of k.
 
     In a loop, `xetile.matmul_pack_before_loop` lets B be copied to packed blocks once before it, if it is the same in all
     steps. Rates are in nanoseconds (`xetile.calibration` lists them): of instructions on vectors, and for a KiB that is read,

@@ -7,17 +7,18 @@
   "L1_cache_size_in_bytes" = 49152 : i32, "L2_cache_size_in_bytes" = 2097152 : i32, "L3_cache_size_in_bytes" = 314572800 : i64,
   "max_vector_width" = 512 : i32, "bf16_dot" = 1 : i32, "name" = "emeraldrapids">>
 module attributes {dlti.target_system_spec = #machine} {
-// CHECK-LABEL: remark: {{.*}}"NBlock": 512, "KBlock": 128,
-// CHECK: at most 128 steps of k for few rows of A
-func.func @few_rows(%a: tensor<64x2048xf32>, %b: tensor<2048x512xf32>, %c: tensor<64x512xf32>) -> tensor<64x512xf32> {
-  %d = linalg.matmul ins(%a, %b : tensor<64x2048xf32>, tensor<2048x512xf32>) outs(%c : tensor<64x512xf32>) -> tensor<64x512xf32>
-  return %d : tensor<64x512xf32>
+// CHECK-LABEL: remark: {{.*}}"NBlock": 256, "KBlock": 224,
+// CHECK: at most 256 steps of k for few rows of A
+func.func @few_rows(%a: tensor<120x1300xf32>, %b: tensor<1300x256xf32>, %c: tensor<120x256xf32>) -> tensor<120x256xf32> {
+  %d = linalg.matmul ins(%a, %b : tensor<120x1300xf32>, tensor<1300x256xf32>) outs(%c : tensor<120x256xf32>) -> tensor<120x256xf32>
+  return %d : tensor<120x256xf32>
 }
 // No fewer than 64 steps, as each block visits C.
-// CHECK-LABEL: remark: {{.*}}"KBlock": 64,
-func.func @longest_rows(%a: tensor<64x768xf32>, %b: tensor<768x3072xf32>, %c: tensor<64x3072xf32>) -> tensor<64x3072xf32> {
-  %d = linalg.matmul ins(%a, %b : tensor<64x768xf32>, tensor<768x3072xf32>) outs(%c : tensor<64x3072xf32>) -> tensor<64x3072xf32>
-  return %d : tensor<64x3072xf32>
+// CHECK-LABEL: remark: {{.*}}"MThreads": 1
+// CHECK: at most 64 steps of k for few rows of A
+func.func @longest_rows(%a: tensor<128x160xf32>, %b: tensor<160x2048xf32>, %c: tensor<128x2048xf32>) -> tensor<128x2048xf32> {
+  %d = linalg.matmul ins(%a, %b : tensor<128x160xf32>, tensor<160x2048xf32>) outs(%c : tensor<128x2048xf32>) -> tensor<128x2048xf32>
+  return %d : tensor<128x2048xf32>
 }
 // CHECK-LABEL: remark: {{.*}}"KBlock": 768,
 // CHECK-NOT: steps of k for few rows
@@ -26,7 +27,7 @@ func.func @more_rows(%a: tensor<197x768xf32>, %b: tensor<768x768xf32>, %c: tenso
   return %d : tensor<197x768xf32>
 }
 // Rows are whole in longer blocks.
-// CHECK-LABEL: remark: {{.*}}"KBlock": 1232,
+// CHECK-LABEL: remark: {{.*}}"KBlock": 1024,
 // CHECK-NOT: steps of k for few rows
 func.func @short_rows(%a: tensor<96x6144xf32>, %b: tensor<6144x96xf32>, %c: tensor<96x96xf32>) -> tensor<96x96xf32> {
   %d = linalg.matmul ins(%a, %b : tensor<96x6144xf32>, tensor<6144x96xf32>) outs(%c : tensor<96x96xf32>) -> tensor<96x96xf32>

@@ -17,7 +17,7 @@ module attributes {dlti.target_system_spec = #machine} {
 // CHECK: scf.for %[[M:.*]] = %{{.*}} to %c32{{.*}} step %c8
 // CHECK: %[[MEMORY:.*]] = bufferization.to_buffer %[[B]] read_only : tensor<64x96xf32> to memref<64x96xf32, strided<[?, ?], offset: ?>>
 // CHECK: memref.prefetch %[[MEMORY]][%{{.*}}, %{{.*}}], read, locality<2>, data : memref<64x96xf32
-// CHECK: linalg.batch_reduce_matmul {{{.*}}xetile.fetched = array<i64: 32, 2>{{.*}}}
+// CHECK: linalg.batch_reduce_matmul {{{.*}}xetile.fetched = array<i64: 32, 2, 1>{{.*}}}
 
 // 32 lines in 64 steps: one in every second.
 // LOWERED-LABEL: func.func @columns
@@ -46,7 +46,7 @@ module attributes {dlti.target_system_spec = #machine} {
 // CHECK: scf.for %[[M:.*]] = %{{.*}} to %c80{{.*}} step %c2
 // CHECK: affine.max {{.*}}[%[[M]]]
 // CHECK: memref.prefetch
-// CHECK: xetile.fetched = array<i64: 64, 16>
+// CHECK: xetile.fetched = array<i64: 64, 16, 1>
 func.func @rows(%a: tensor<80x64xf32>, %b: tensor<96x64xf32>, %c: tensor<80x96xf32>) -> tensor<80x96xf32> {
   %d = linalg.matmul indexing_maps = [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (n, k)>, affine_map<(m, n, k) -> (m, n)>]
       {xetile.matmul_config = #xetile.matmul_config<MBlock = 80, NBlock = 32, KBlock = 64,

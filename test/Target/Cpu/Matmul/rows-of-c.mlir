@@ -26,12 +26,25 @@ func.func @near(%a: tensor<300x16xf32>, %b: tensor<16x1500xf32>, %c: tensor<300x
   return %d : tensor<300x1500xf32>
 }
 
-// Rows of less than a page are near one another.
+// Rows of less than a page are near one another: they wait a third as long.
 // CHECK-LABEL: remark: {"MThreads": 1
-// CHECK: loop order 3 (nkm), chosen: A 0 + B 0 + C 5122951 +
+// CHECK: loop order 0 (mnk), chosen: A 0 + B 455943 + C 5122951 + microkernels 710220 =
+// CHECK: loop order 3 (nkm): A 0 + B 0 + C 6147541 +
 func.func @short_rows(%a: tensor<4000x12xf32>, %b: tensor<12x1000xf32>, %c: tensor<4000x1000xf32>) -> tensor<4000x1000xf32> {
   %d = linalg.matmul ins(%a, %b : tensor<4000x12xf32>, tensor<12x1000xf32>) outs(%c : tensor<4000x1000xf32>) -> tensor<4000x1000xf32>
   return %d : tensor<4000x1000xf32>
+}
+
+// 32 KiB of B stay in the first level beside rows of A and lines of C; 36 KiB do not, and are waited for.
+// CHECK-LABEL: remark: {"MThreads": 1
+// CHECK: loop order 0 (mnk), chosen: A 0 + B 0 + C
+// CHECK-LABEL: remark: {"MThreads": 1
+// CHECK: loop order 0 (mnk){{.*}}: A 0 + B {{[1-9][0-9]*}} + C
+func.func @b_in_l1(%a: tensor<4000x16xf32>, %b: tensor<16x512xf32>, %c: tensor<4000x512xf32>,
+    %e: tensor<16x576xf32>, %f: tensor<4000x576xf32>) -> (tensor<4000x512xf32>, tensor<4000x576xf32>) {
+  %d = linalg.matmul ins(%a, %b : tensor<4000x16xf32>, tensor<16x512xf32>) outs(%c : tensor<4000x512xf32>) -> tensor<4000x512xf32>
+  %g = linalg.matmul ins(%a, %e : tensor<4000x16xf32>, tensor<16x576xf32>) outs(%f : tensor<4000x576xf32>) -> tensor<4000x576xf32>
+  return %d, %g : tensor<4000x512xf32>, tensor<4000x576xf32>
 }
 
 // A block of n is less than a page.

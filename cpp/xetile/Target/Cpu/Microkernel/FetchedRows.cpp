@@ -20,14 +20,16 @@ static int64_t bytesOf(MemRefType type) {
 
 std::optional<FetchedRows> FetchedRows::before(linalg::LinalgOp kernel) {
   auto marked = kernel->getAttrOfType<DenseI64ArrayAttr>(kFetchedAttr);
-  if (!marked || marked.size() != 2 || marked[0] < 1 || marked[1] < 1)
+  if (!marked || marked.size() != 3 ||
+      llvm::any_of(marked.asArrayRef(), [](int64_t value) { return value < 1; }))
     return std::nullopt;
   for (Operation *op = kernel->getPrevNode(); op; op = op->getPrevNode()) {
     if (auto fetch = dyn_cast<memref::PrefetchOp>(op)) {
       if (fetch.getMemRefType().getRank() != 2)
         return std::nullopt;
       int64_t bytes = marked[0] * bytesOf(fetch.getMemRefType());
-      return FetchedRows{fetch, int64_t(llvm::divideCeil(bytes, kCacheLineBytes)), marked[1]};
+      return FetchedRows{fetch, int64_t(llvm::divideCeil(bytes, kCacheLineBytes)), marked[1],
+                         marked[2]};
     }
     // Side effects end the search, but for ops that initialize the sums.
     if (!isMemoryEffectFree(op) && !isa<linalg::LinalgOp>(op))

@@ -13,8 +13,8 @@ struct FetchedRows {
   mlir::memref::PrefetchOp op;
   /// Lines of a row.
   int64_t lines;
-  /// Steps of k from one line to the next.
-  int64_t steps;
+  /// Steps of k from one fetch to the next, and lines that each is of.
+  int64_t steps, atOnce;
 
   /// The prefetch before `kernel`, as the kernel's mark describes it, if there are both.
   static std::optional<FetchedRows> before(mlir::linalg::LinalgOp kernel);

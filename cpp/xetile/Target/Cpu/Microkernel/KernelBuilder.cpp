@@ -100,7 +100,10 @@ Values KernelBuilder::carryFetching(unsigned dim, const KSteps &steps, Indices &
   std::optional<int64_t> count = getConstantIntValue(subIndex(b, loc, steps.last, steps.first));
   return loop(steps.first, steps.last, stretch, sums, [&](Value from, Values carried) {
     Index distance = subIndex(b, loc, from, steps.first);
-    fetched->fetch(b, loc, asValue(b, loc, floorDivIndex(b, loc, distance, stretch)));
+    Index number = floorDivIndex(b, loc, distance, stretch);
+    number = mulIndex(b, loc, number, fetched->atOnce);
+    for (int64_t line = 0; line < fetched->atOnce; ++line)
+      fetched->fetch(b, loc, asValue(b, loc, addIndex(b, loc, number, b.getIndexAttr(line))));
     if (stretch == steps.by)
       return step(from, std::move(carried));
     Index to = addIndex(b, loc, from, b.getIndexAttr(stretch));

@@ -26,8 +26,11 @@ static bool mayFetchB(const CostModel &model, const ConfigChoice &choice) {
 /// True if a thread's part of what is streamed stays near from call to call.
 static bool staysInSecondLevel(const CostModel &model, const MatmulConfig &config) {
   MatmulDim along = model.vectorDim == kM ? kM : kN;
-  double elements = double(model.share(config, along)) * model.share(config, kK);
-  return elements * model.inputBytes <= double(model.machine.l2);
+  auto columns = double(model.share(config, along));
+  double reach = double(along == kN ? model.reachOf(columns) : model.machine.l2);
+  // A row or two wait for all of B anyway, and visit C for each block.
+  double kept = model.fetchesAhead() ? model.keptOfSecondLevel() : 1;
+  return columns * double(model.share(config, kK)) * double(model.inputBytes) <= kept * reach;
 }
 
 /// Steps of k in a block.
@@ -147,6 +150,13 @@ void xetile::chooseBlocks(const CostModel &model, const PartialConfig &given,
       kib(config.block[kM], config.block[kK], bytesA), machine.l2 / 1024,
       kib(config.block[kN], config.block[kK], bytesB), (oneBlock ? machine.l2 : machine.l3) / 1024,
       oneBlock ? "L2, as all of m is one block" : "L3"));
+  // A panel that the first level keeps is near already.
+  choice.fetchAhead = !choice.packB && model.fetchesAhead() &&
+                      double(model.share(config, kN)) * double(model.share(config, kK)) * bytes >
+                          double(machine.l1);
+  if (choice.fetchAhead)
+    choice.reasons.push_back("rows of B, which is read in place, are fetched to L1 some steps of k "
+                             "before they are multiplied");
   choice.fetchB &=
       model.share(config, kN) > config.block[kN] || model.share(config, kK) > config.block[kK];
   if (choice.fetchB)

@@ -121,9 +121,9 @@ double ThreadCosts::of(const std::array<int64_t, 3> &threads, std::string *terms
   double operands = inPlaceA ? model.readCost(m * k, 0) : model.copyCost(m * k);
   operands += copiedB ? model.panelCost(n * k)
                       : std::min(model.panelCost(n * k), model.readBCost(config, m, n, k));
+  double sums = double(model.extents[kM]) * double(model.extents[kN]);
   double partial =
-      threads[kK] > 1 ? threads[kK] * double(model.extents[kM]) * model.extents[kN] * kPartialCycles
-                      : 0;
+      threads[kK] > 1 ? model.partialsCost(double(threads[kK]) * sums, double(all)) : 0;
   double fork = all > 1 || batches > 1 ? model.cycles(model.machine.rates.fork) : 0;
   // Where k is short, what a core writes takes longer than what it computes by tiles.
   double results = model.usesTiles() ? model.writeCost(m * n) : 0;
@@ -134,6 +134,8 @@ double ThreadCosts::of(const std::array<int64_t, 3> &threads, std::string *terms
     operands *= kShorterRuns;
   if (threads[kN] > 1 && model.streamedRows && model.vectorDim == kN)
     operands *= kShorterStreams;
+  if (threads[kN] > 1)
+    results += model.sharedLinesCost(m);
   double cost = rounds * (compute + operands + results) + partial + fork;
   if (withoutOperands)
     *withoutOperands = rounds * compute + partial + fork;
@@ -300,7 +302,9 @@ static double orderCost(const CostModel &model, const ConfigChoice &choice, int6
   double aCost = visits(kM, kK), bCost = visits(kN, kK);
   double aSize = double(parts[kM]) * parts[kK], bSize = double(parts[kN]) * parts[kK];
   aCost *= choice.packA ? model.copyCost(aSize) : model.readCost(aSize, 0);
-  bCost *= choice.packB ? model.panelCost(bSize) : model.readCost(bSize, 1);
+  bool isNear = bSize * double(model.inputBytes) <= double(model.machine.l2);
+  double inPlace = isNear ? 0 : model.waitForB(config, double(parts[kM]), bSize);
+  bCost *= choice.packB ? model.panelCost(bSize) : inPlace;
   double results = double(parts[kM]) * parts[kN];
   double cCost = model.writeCost(results) + (visits(kM, kN) - 1) * model.revisitCost(results);
   // With rows of tiles inside of columns a panel of B stays in the first-level cache, and rows of C

@@ -18,6 +18,8 @@ struct ConfigChoice {
   bool packA = false, packB = false;
   /// Fetch the block of B that is packed next while the one before is multiplied.
   bool fetchB = false;
+  /// Fetch rows of B, which is read in place, some steps of k before they are multiplied.
+  bool fetchAhead = false;
   /// Copy B to rows along k, which it does not run along.
   bool turnB = false;
   /// Copies of A and B are f32, of narrower floats.

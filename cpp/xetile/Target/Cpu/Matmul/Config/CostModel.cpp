@@ -16,6 +16,10 @@ using namespace xetile;
 static constexpr int64_t kTypicalExtent = 1024;
 /// Rows for which panels of B do not come to the first level to stay.
 static constexpr int64_t kFewRows = 16;
+/// Rows of which HW prefetch follows the lines of B, as each is multiplied by little else.
+static constexpr int64_t kFewestRows = 4;
+/// Rows for which what software fetches ahead of B is worth its instructions.
+static constexpr int64_t kRowsAhead = 128;
 /// Bytes of a page of memory.
 static constexpr int64_t kPage = 4096;
 /// Copying B to rows along k instead of panels, as a factor:
@@ -48,8 +52,13 @@ CostModel::CostModel(const Contraction &matmul, const Machine &machine, PackingW
   sumBits = std::max<int64_t>(matmul.elementType(2).getIntOrFloatBitWidth(), 32);
   inputBytes = std::max<int64_t>(matmul.elementType(0).getIntOrFloatBitWidth() / 8, 1);
   length = std::max<int64_t>(machine.vectorBits / sumBits, 1);
-  registerTile = chooseRegisterTile(extents[kM], extents[kN], length, machine.registers,
-                                    rowsInFirstLevel(0), panelWaits(), foldsLoads());
+  registerTile = chooseRegisterTile(extents[kM], extents[kN], length, machine.registers, tileRows(),
+                                    panelWaits(), foldsLoads());
+  // They wait less for A, by as much as more rows would save.
+  if (streamsA())
+    registerTile.cycles = chooseRegisterTile(extents[kM], extents[kN], length, machine.registers,
+                                             rowsInFirstLevel(0), panelWaits(), foldsLoads())
+                              .cycles;
   // Columns that pass once need not stay in the first level.
   constexpr int64_t kRowsOfOneTile = 8;
   laneTile = chooseLaneTile(
@@ -69,16 +78,54 @@ int64_t CostModel::chooseStreamedRows() const {
   constexpr int64_t kFewest = 2, kThin = 16, kMost = 32;
   bool alongN = vectorDim == kN && packing.b != true && !mustCopyB();
   int64_t rows = vectorDim == kM ? extents[kN] : extents[kM];
-  if ((!alongN && vectorDim != kM) || rows > kMost)
+  if ((!alongN && vectorDim != kM) || rows > (fetchesAhead() ? kRowsAhead : kMost))
     return 0;
   if (rows <= kFewest)
     return 8;
   // From a third level that is as far as memory is elsewhere, too, unless B stays in the second
   // levels of all cores.
   double bytes = double(extents[kN]) * extents[kK] * inputBytes;
-  if (bytes < (isThirdLevelFar() ? double(machine.l2) * machine.cores : machine.l3 / 2.0))
+  double part = double(extents[kN]) / double(machine.cores);
+  double near = isThirdLevelFar() ? double(reachOf(part)) * machine.cores : machine.l3 / 2.0;
+  // Parts of several threads have fewer pages each.
+  constexpr double kParts = 4;
+  if (bytes < (rows > kMost && machine.cores > 1 ? kParts * near : near))
     return 0;
-  return rows <= kThin ? 16 : 64;
+  if (!fetchesAhead())
+    return rows <= kThin ? 16 : 64;
+  // Short rows follow one another, for hardware, too.
+  constexpr int64_t kShort = 1024;
+  if (rows > kMost && extents[kN] * inputBytes <= kShort)
+    return 0;
+  // Measured on an Emerald Rapids: 64 rows of up to 8 KB, 16 to 32 of more.
+  constexpr double kBlock = 512 << 10;
+  constexpr int64_t kLeast = 16, kLargest = 64;
+  double fit = std::max(kBlock / (double(extents[kN]) * double(inputBytes)), 1.0);
+  return std::clamp(int64_t(llvm::bit_floor(uint64_t(fit))), kLeast, kLargest);
+}
+
+/// Measured on an Emerald Rapids, whose prefetchers follow lines but not rows of B: 16 x 720 x 2464
+/// takes 0.83 of the time, 8 x 457 x 3206 0.76.
+bool CostModel::fetchesAhead() const {
+  bool isStatic = llvm::none_of(ArrayRef{kM, kN, kK}, [&](MatmulDim dim) {
+    return ShapedType::isDynamic(matmul.extent(dim));
+  });
+  return isStatic && hasVectorsOfSums() && packing.b != true && !mustCopyB() && isPlain(1) &&
+         isThirdLevelFar() && extents[kM] > kFewestRows && extents[kM] <= kRowsAhead;
+}
+
+bool CostModel::streamsA() const {
+  double bytes = double(extents[kM]) * extents[kK] * inputBytes;
+  return isThirdLevelFar() && extents[kN] <= length && bytes > double(machine.l2);
+}
+
+int64_t CostModel::tileRows() const {
+  // Measured on an Emerald Rapids: parts of fewer rows are longer, which prefetchers follow; 8 of
+  // one vector keep multipliers busy. 688 x 16 x 1712 takes 0.86 of the time of 30 rows. Few rows
+  // that wait for B are as many.
+  constexpr int64_t kInFlight = 8;
+  bool isFew = streamsA() || (fetchesAhead() && extents[kM] > kFewRows);
+  return std::min(rowsInFirstLevel(0), isFew ? kInFlight : 30);
 }
 
 /// Rows that are a multiple of 4 KiB apart share one set, as the sets of x86's first level span a
@@ -99,11 +146,19 @@ int64_t CostModel::rowsInFirstLevel(unsigned operand) const {
 PanelWaits CostModel::panelWaits() const {
   // Measured on an Emerald Rapids: of 16 rows, 8 with 2 or 3 vectors were the fastest. With many
   // rows blocks of 6 x 4 vectors were as fast as those of 12 x 2.
-  if (extents[kM] > kFewRows)
+  if (extents[kM] > (fetchesAhead() ? kRowsAhead : kFewRows))
     return {};
   double bytes = double(length * inputBytes * group);
-  return {cycles(machine.rates.waitL2) * bytes / 1024,
-          int64_t(machine.l1 / 2.0 / (bytes * double(llvm::divideCeil(extents[kK], group))))};
+  PanelWaits waits = {
+      cycles(machine.rates.waitL2) * bytes / 1024,
+      int64_t(machine.l1 / 2.0 / (bytes * double(llvm::divideCeil(extents[kK], group))))};
+  // What is fetched ahead is waited for half as long, but each row is in another page: of 48 to 128
+  // rows 8 x 48 and 6 x 64 took 0.7 to 0.9 of the time of 12 x 32 and 4 x 96.
+  if (fetchesAhead()) {
+    waits.cycles /= 2;
+    waits.row = 2;
+  }
+  return waits;
 }
 
 double CostModel::lineCycles() const {
@@ -142,6 +197,11 @@ MatmulDim CostModel::chooseVectorDim() const {
   double n = extents[kN], k = extents[kK], columns = alongColumns();
   double vectors = std::ceil(k / double(length * group));
   double lanes = laneTile.cycles * dotCycles() * vectors + laneTile.laneCycles;
+  // Measured on an Emerald Rapids, 3990 x 60 x 2661: rows that pass several panels of columns come
+  // from the second level beside multiply-adds, not behind them. Columns took 0.7 of the time.
+  double again = std::ceil(n / double(laneTile.columns)) - 1;
+  if (isThirdLevelFar())
+    lanes += again * double(extents[kM]) * vectors * lineCycles() * dotCycles();
   if (!runsAlongK(1)) {
     // Squares of elements are transposed in registers.
     int64_t bits = matmul.elementType(1).getIntOrFloatBitWidth();
@@ -224,24 +284,34 @@ double CostModel::waitCost(double elements, unsigned operand) const {
          perElement(isUnaligned(operand) ? machine.rates.waitUnaligned : machine.rates.waitL3);
 }
 
+double CostModel::waitForB(const MatmulConfig &config, double m, double elements) const {
+  if (!fetchesAhead())
+    return waitCost(elements, 1);
+  // It comes as fast as the third level is read, while rows of A are multiplied by what came.
+  double rows = std::min(m, double(config.innermost[kM]));
+  double least = perElement(machine.rates.waitL2);
+  return elements * std::max(perElement(machine.rates.readL3) - rows / double(length), least);
+}
+
 double CostModel::readBCost(const MatmulConfig &config, double m, double n, double k) const {
   double passes = std::ceil(m / config.innermost[kM]);
-  // Pages of 4 KiB are at any places: some sets of the second level are full before all of it is,
-  // and panels that are read again get half of the sets that they reach. Measured on an Emerald
-  // Rapids; a third level that is near hides it.
-  bool isLost = isThirdLevelFar() && passes > 1;
-  double full = isLost ? 0.75 : 1, share = isLost ? 0.5 : 1;
-  double filled = n * k * inputBytes / double(machine.l2);
+  // Panels that are read again get half of the sets that they reach. Measured on an Emerald Rapids;
+  // a third level that is near hides it.
+  bool isAgain = isThirdLevelFar() && passes > 1;
+  double full = keptOfSecondLevel(), share = isAgain ? 0.5 : 1;
+  double reach = isThirdLevelFar() ? double(reachOf(n)) : double(machine.l2);
+  double filled = n * k * inputBytes / reach;
   double lost = filled > 1 ? 1 : filled <= full ? 0 : (filled - full) / (1 - full);
-  double once = lost * waitCost(n * k, 1);
+  double once = lost * waitForB(config, m, n * k);
   bool isCrowded = panelBytes(config, k) > share * double(reachOfPanel(config));
   if (once == 0 && isCrowded)
     once = n * k * perElement(machine.rates.waitL3);
   // A block of whole rows of B that half of the second level keeps comes there once for all rows of
   // A, if these are one block, too, and is as near then as a copy of it.
-  double steps = std::min(k, blockSteps(config, inputBytes, inputBytes)) * double(inputBytes);
+  double steps = stepsInPlace(config, k) * double(inputBytes);
   bool stays = std::max(m, n) * steps <= machine.l2 / 2.0 && !isCrowded;
-  double again = stays ? 0 : once;
+  // Software that fetches ahead needs no whole rows for that, only the panel.
+  double again = stays || (fetchesAhead() && !isCrowded) ? 0 : once;
   return once + (passes - 1) * (again + pagesCost(config, n, k)) + walksCost(n, k);
 }
 
@@ -253,7 +323,7 @@ double CostModel::walksCost(double n, double k) const {
   constexpr double kWalk = 30;
   std::optional<int64_t> pitch = pitchOf(1);
   bool isSeen = machine.rates.waitPage > 0;
-  if (!isSeen || !pitch || *pitch <= kPage || n >= double(extents[kN]))
+  if (!isSeen || !pitch || *pitch < kPage || n >= double(extents[kN]))
     return 0;
   double pages = k * (1 + n * inputBytes / double(kPage));
   return pages <= kRemembered ? 0 : cycles(kWalk) * k;
@@ -262,17 +332,33 @@ double CostModel::walksCost(double n, double k) const {
 double CostModel::pagesCost(const MatmulConfig &config, double n, double k) const {
   constexpr double kNear = 64;
   std::optional<int64_t> pitch = pitchOf(1);
-  if (!pitch)
+  double bytes = double(config.innermost[kN]) * inputBytes;
+  // A panel of all columns is read in order.
+  bool isInOrder = isThirdLevelFar() && double(pitch.value_or(0)) <= bytes;
+  if (!pitch || isInOrder)
     return 0;
-  double bytes = double(config.innermost[kN]) * inputBytes,
-         rows = std::min(double(*pitch), double(kPage));
+  double rows = std::min(double(*pitch), double(kPage));
   double pagesOfRow = rows / kPage + (*pitch > kPage ? bytes / kPage : 0);
-  double steps =
-      streamedRows ? double(streamedRows) : std::min(k, blockSteps(config, inputBytes, inputBytes));
-  if (steps * pagesOfRow <= kNear)
+  if (stepsInPlace(config, k) * pagesOfRow <= kNear)
     return 0;
   double panels = std::ceil(n / double(config.innermost[kN]));
   return cycles(machine.rates.waitPage) * panels * k * pagesOfRow;
+}
+
+double CostModel::partialsCost(double partials, double threads) const {
+  // Each line was written by another core. Measured on an Emerald Rapids, 24 x 1024 and 16 x 1504
+  // sums of 16 threads of k: 32 to 45 us. On a Zen 4 two threads took as long as this.
+  constexpr double kNear = 1.5, kFar = 7.5;
+  return isThirdLevelFar() ? cycles(machine.rates.fork) + partials * kFar / threads
+                           : partials * kNear;
+}
+
+double CostModel::sharedLinesCost(double rows) const {
+  // Measured on an Emerald Rapids, 187 x 1374 x 19: with 4 threads of n 37 us, of m 19 us.
+  constexpr double kShared = 90;
+  std::optional<int64_t> pitch = pitchOf(2);
+  bool hasOwnLines = !pitch || *pitch % kCacheLineBytes == 0 || !hasVectorsOfSums();
+  return hasOwnLines || !isThirdLevelFar() ? 0 : rows * cycles(kShared);
 }
 
 double CostModel::writeCost(double results) const {
@@ -287,10 +373,16 @@ double CostModel::revisitCost(double results) const {
 }
 
 double CostModel::waitForResults(double results, double columns) const {
-  // Rows of less than a page are near one another for prefetchers, which keep to pages.
+  // Rows of less than a page are near one another for prefetchers, which keep to pages: on an
+  // Emerald Rapids 2848 x 464 x 16 and 2304 x 304 x 16 wait a third as long for them.
+  constexpr double kNear = 3;
   double bytes = results * sumBits / 8, run = columns * sumBits / 8;
-  bool follows = bytes <= machine.l2 || run >= kPage || pitchOf(2).value_or(0) < kPage;
-  return follows || !hasVectorsOfSums() ? 0 : cycles(machine.rates.readL3) * bytes / 1024;
+  double pitch = double(pitchOf(2).value_or(0));
+  bool follows = bytes <= machine.l2 || run >= std::min(pitch, double(kPage));
+  if (follows || !hasVectorsOfSums() || (pitch < kPage && !isThirdLevelFar()))
+    return 0;
+  double wait = cycles(machine.rates.readL3) * bytes / 1024;
+  return pitch < kPage ? wait / kNear : wait;
 }
 
 double CostModel::streamCost(const MatmulConfig &config, double m, double n, double k) const {
@@ -299,10 +391,12 @@ double CostModel::streamCost(const MatmulConfig &config, double m, double n, dou
   double steps = std::min<double>(k, double(config.block[kK])) * double(inputBytes);
   double block = std::min<double>(n, double(config.block[kN])) * steps,
          panel = double(config.innermost[kN]) * steps;
+  // Rows of A and lines of C pass beside it.
+  constexpr double kBeside = 16 << 10;
   auto wait = [&](double bytes) {
-    return bytes <= machine.l1 / 2.0   ? 0
-           : bytes <= machine.l2 / 2.0 ? machine.rates.waitL2
-                                       : machine.rates.waitL3;
+    return bytes <= double(machine.l1) - kBeside ? 0
+           : bytes <= machine.l2 / 2.0           ? machine.rates.waitL2
+                                                 : machine.rates.waitL3;
   };
   double passes = std::ceil(m / double(config.innermost[kM]));
   return passes * n * k * perElement(std::max(wait(block) - wait(panel), 0.0));
@@ -313,9 +407,14 @@ double CostModel::blockSteps(const MatmulConfig &config, double bytesA, double b
                   machine.l1 * 0.75 / (config.innermost[kM] * bytesA));
 }
 
-double CostModel::panelBytes(const MatmulConfig &config, double k) const {
+double CostModel::stepsInPlace(const MatmulConfig &config, double k) const {
   auto bytes = double(inputBytes);
-  return std::min(k, blockSteps(config, bytes, bytes)) * double(config.innermost[kN]) * bytes;
+  bool isStreamed = streamedRows && isThirdLevelFar();
+  return std::min(k, isStreamed ? double(streamedRows) : blockSteps(config, bytes, bytes));
+}
+
+double CostModel::panelBytes(const MatmulConfig &config, double k) const {
+  return stepsInPlace(config, k) * double(config.innermost[kN]) * double(inputBytes);
 }
 
 bool CostModel::isUnaligned(unsigned operand) const {
@@ -335,11 +434,15 @@ std::optional<int64_t> CostModel::pitchOf(unsigned operand) const {
 }
 
 int64_t CostModel::reachOfPanel(const MatmulConfig &config) const {
+  return reachOf(double(config.innermost[kN]));
+}
+
+int64_t CostModel::reachOf(double columns) const {
   std::optional<int64_t> pitch = pitchOf(1);
   if (!pitch || *pitch % kCacheLineBytes != 0)
     return machine.l2;
   int64_t sets = std::max<int64_t>(machine.l2 / (kCacheLineBytes * machine.l2Ways), 1);
   int64_t starts = sets / std::gcd(*pitch / kCacheLineBytes, sets);
-  int64_t lines = llvm::divideCeil(config.innermost[kN] * inputBytes, kCacheLineBytes);
+  int64_t lines = llvm::divideCeil(int64_t(columns) * inputBytes, kCacheLineBytes);
   return std::min(sets, starts * lines) * machine.l2Ways * kCacheLineBytes;
 }

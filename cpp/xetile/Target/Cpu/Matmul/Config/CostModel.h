@@ -16,9 +16,7 @@ int64_t threadStep(const Contraction &matmul, const MatmulConfig &config, Matmul
                    int64_t count);
 
 /// Costs are in cycles, each of which is one multiply-add of f32 vectors. What no calibration
-/// measures: writing one partial result and adding it up,
-constexpr double kPartialCycles = 1.5;
-/// and the fixed costs of one microkernel.
+/// measures: the fixed costs of one microkernel.
 constexpr double kCallCycles = 40;
 
 /// Rows of a tile register, and 32-bit columns of sums.
@@ -93,6 +91,10 @@ struct CostModel {
   /// True if multiply-adds wait longer for the third level than the second takes to be read.
   bool isThirdLevelFar() const { return machine.rates.waitL3 > machine.rates.readL2; }
 
+  /// The part of the second level that keeps what fits there: pages of 4 KiB are at any places, and
+  /// some sets are full before all are. A third level that is near hides it.
+  double keptOfSecondLevel() const { return isThirdLevelFar() ? 0.75 : 1; }
+
   /// Cycles for so many nanoseconds.
   double cycles(double nanoseconds) const { return nanoseconds / machine.rates.multiplyAdd; }
   /// Cycles of an instruction that is no multiply-add, of bf16 or bytes; `typical` where its rate
@@ -107,6 +109,8 @@ struct CostModel {
   double readCost(double elements, unsigned operand) const;
   /// Cycles for waiting for elements that come from the third level.
   double waitCost(double elements, unsigned operand) const;
+  /// The same for elements of B in the first pass of A's `m` rows.
+  double waitForB(const MatmulConfig &config, double m, double elements) const;
   /// Cycles for reading k x n elements of B where they are, for each row of tiles of m: from beyond
   /// the second level once, where a block of B stays there.
   double readBCost(const MatmulConfig &config, double m, double n, double k) const;
@@ -116,6 +120,10 @@ struct CostModel {
   /// Cycles for the pages that a thread's part of rows of B begins in, beside those that whole rows
   /// would fill, where they are more than the second translation buffer has.
   double walksCost(double n, double k) const;
+  /// Cycles for lines of C that two threads write to, where parts of `rows` rows end within them.
+  double sharedLinesCost(double rows) const;
+  /// Cycles for adding up the sums of several threads of k, which all threads do together.
+  double partialsCost(double partials, double threads) const;
   /// Cycles for writing results, and for reading them and writing them again.
   double writeCost(double results) const;
   double revisitCost(double results) const;
@@ -125,6 +133,11 @@ struct CostModel {
   /// of one for all rows.
   double streamCost(const MatmulConfig &config, double m, double n, double k) const;
 
+  /// True if what the microkernel reads of B, in place and from a third level that is far, is
+  /// fetched some steps before: for few rows of A, which wait for it.
+  bool fetchesAhead() const;
+  /// Steps of k of a block of B that is read in place, of at most `k`.
+  double stepsInPlace(const MatmulConfig &config, double k) const;
   /// Steps of k that a block may have, for rows of A and a panel of B in their levels of caches:
   /// of elements of so many bytes.
   double blockSteps(const MatmulConfig &config, double bytesA, double bytesB) const;
@@ -132,8 +145,9 @@ struct CostModel {
   double panelBytes(const MatmulConfig &config, double k) const;
   /// Bytes between rows along n of B or C where they are, if all of them have as many.
   std::optional<int64_t> pitchOf(unsigned operand) const;
-  /// Bytes of the second-level cache that a panel of B can fill where it is: rows some power of two
-  /// apart share few sets.
+  /// Bytes of the second-level cache that so many columns of B can fill where they are, or those of
+  /// a panel: rows some power of two apart share few sets.
+  int64_t reachOf(double columns) const;
   int64_t reachOfPanel(const MatmulConfig &config) const;
 
 private:
@@ -143,6 +157,10 @@ private:
   /// Rows of an operand along k, where they are, of which the first-level cache keeps one line
   /// each.
   int64_t rowsInFirstLevel(unsigned operand) const;
+  /// True if rows of A come from beyond a core's second level, past a single panel of B.
+  bool streamsA() const;
+  /// The most rows of a register tile.
+  int64_t tileRows() const;
   MatmulDim chooseVectorDim() const;
   /// Multiply-adds, or dot products, that a vector of a row of A takes as long as: from the second
   /// level, which rows past a column of B come from, unless the first level has all of them.

@@ -15,12 +15,15 @@ struct RegisterTile {
 };
 
 /// Cycles in which multiply-adds wait for a vector of a panel of B that the first level does not
-/// keep, and the most vectors of one that it keeps.
+/// keep, and for each row of it, and the most vectors of one that it keeps.
 struct PanelWaits {
   double cycles = 0;
   int64_t mostNear = 0;
+  double row = 0;
 
-  double of(int64_t vectors) const { return vectors > mostNear ? cycles * double(vectors) : 0; }
+  double of(int64_t vectors) const {
+    return row + (vectors > mostNear ? cycles * double(vectors) : 0);
+  }
 };
 
 /// The register tile of at most `mostRows` that runs through m x n in the fewest cycles; `length`

@@ -167,13 +167,13 @@ static Value startAndMultiply(const ThreadNest &nest, const BlockPiece &block, c
   Location loc = nest.loc;
   TypedAttr initial = nest.plan.epilogue.start;
   auto go = [&] {
-    fetchNextBlock(nest, block, tile);
+    fetchLines(nest, block, tile);
     return multiply(nest, factors, addBias(b, loc, factors.bias, sums));
   };
   if (!initial)
     return go();
   auto start = [&] {
-    fetchNextBlock(nest, block, tile);
+    fetchLines(nest, block, tile);
     Value value = arith::ConstantOp::create(b, loc, initial);
     Value filled = linalg::FillOp::create(b, loc, value, sums).getResult(0);
     return multiply(nest, factors, addBias(b, loc, factors.bias, filled));

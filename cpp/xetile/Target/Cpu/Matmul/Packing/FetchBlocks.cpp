@@ -1,8 +1,8 @@
-//===- FetchBlocks.cpp - lines of the block that is packed next --------------===//
+//===- FetchBlocks.cpp - lines of B before they are needed -------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // In: a block of B, and a tile that is multiplied by it. Out: memref.prefetch of rows of the
-// next block, for which the microkernel's mark says how often. Nothing is refused: the plan says
-// where this is done.
+// next block, or of this one some steps of k later, for which the microkernel's mark says how
+// often. Nothing is refused: the plan says where this is done.
 //===----------------------------------------------------------------------===//
 #include "xetile/Target/Cpu/Matmul/Packing/FetchBlocks.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
@@ -69,11 +69,11 @@ static Index fetchedBefore(const ThreadNest &nest, const Piece &tile) {
 
 void xetile::markFetching(const FetchPlan &plan, Operation *kernel) {
   if (plan.fetches())
-    kernel->setAttr(kFetchedAttr,
-                    DenseI64ArrayAttr::get(kernel->getContext(), {plan.columns, plan.steps}));
+    kernel->setAttr(kFetchedAttr, DenseI64ArrayAttr::get(kernel->getContext(),
+                                                         {plan.columns, plan.steps, plan.lines}));
 }
 
-void xetile::fetchNextBlock(const ThreadNest &nest, const BlockPiece &block, const Piece &tile) {
+void xetile::fetchLines(const ThreadNest &nest, const BlockPiece &block, const Piece &tile) {
   if (!nest.plan.fetches.fetches())
     return;
   OpBuilder &b = nest.b;
@@ -86,14 +86,22 @@ void xetile::fetchNextBlock(const ThreadNest &nest, const BlockPiece &block, con
       b, loc, MemRefType::get(type.getShape(), type.getElementType(), layout), matrix,
       /*read_only=*/true);
 
-  const std::array<MatmulDim, 2> &dims = nest.plan.packing.operands[1].dims;
-  std::array<Index, 3> next = nextBlock(nest, block);
-  next[dims[0]] = addIndex(b, loc, next[dims[0]], fetchedBefore(nest, tile));
+  const FetchPlan &plan = nest.plan.fetches;
+  std::array<MatmulDim, 2> dims = {kK, kN};
+  std::array<Index, 3> next = block.offsets;
+  if (plan.ahead) {
+    next[kK] = addIndex(b, loc, next[kK], b.getIndexAttr(plan.ahead));
+    next[kN] = addIndex(b, loc, next[kN], tile.offsets[kN]);
+  } else {
+    dims = nest.plan.packing.operands[1].dims;
+    next = nextBlock(nest, block);
+    next[dims[0]] = addIndex(b, loc, next[dims[0]], fetchedBefore(nest, tile));
+  }
   SmallVector<Value> place;
   for (MatmulDim dim : dims) {
     Index last = subIndex(b, loc, nest.extents[dim], nest.space.one);
     place.push_back(asValue(b, loc, minIndex(b, loc, next[dim], last)));
   }
-  memref::PrefetchOp::create(b, loc, memory, place, /*isWrite=*/false, /*localityHint=*/2,
-                             /*isDataCache=*/true);
+  memref::PrefetchOp::create(b, loc, memory, place, /*isWrite=*/false,
+                             /*localityHint=*/plan.ahead ? 3 : 2, /*isDataCache=*/true);
 }

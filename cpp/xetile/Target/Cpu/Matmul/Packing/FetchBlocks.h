@@ -1,4 +1,4 @@
-//===- FetchBlocks.h - lines of the block that is packed next ----------------===//
+//===- FetchBlocks.h - lines of B before they are needed ---------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #ifndef XETILE_TARGET_CPU_MATMUL_PACKING_FETCHBLOCKS_H
 #define XETILE_TARGET_CPU_MATMUL_PACKING_FETCHBLOCKS_H
@@ -8,9 +8,10 @@
 
 namespace xetile {
 
-/// Prefetches, in the microkernel call for `tile` of `block`, its share of the next block of B;
-/// `markFetching` marks the call. Past the end of B its last rows are prefetched again.
-void fetchNextBlock(const ThreadNest &nest, const BlockPiece &block, const Piece &tile);
+/// Prefetches, in the microkernel call for `tile` of `block`, its share of the next block of B, or
+/// its own rows of B; `markFetching` marks the call. Past the end of B its last rows are prefetched
+/// again.
+void fetchLines(const ThreadNest &nest, const BlockPiece &block, const Piece &tile);
 
 /// Marks a microkernel that a fetch of the plan stands before.
 void markFetching(const FetchPlan &plan, mlir::Operation *kernel);
