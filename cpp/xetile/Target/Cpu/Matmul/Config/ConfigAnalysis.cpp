@@ -371,6 +371,11 @@ ConfigChoice xetile::chooseConfig(const Contraction &matmul, const Machine &mach
   double cyclesPerStep = chooseInnermost(model, given, choice);
   chooseThreads(model, given, cyclesPerStep, choice);
   choosePacking(model, choice);
+  // Register tiles, threads and blocks were chosen for a B that is fetched ahead from where it is.
+  if (choice.packB && model.fetchesAhead()) {
+    packing.b = true;
+    return chooseConfig(matmul, machine, given, packing);
+  }
   chooseBlocks(model, given, choice);
   chooseOrder(model, given, choice);
   return choice;
