@@ -106,6 +106,13 @@ func.func @tiles(%a: tensor<2048x32xbf16>, %b: tensor<32x2048xbf16>, %c: tensor<
   "L1_cache_size_in_bytes" = 32768 : i32, "L2_cache_size_in_bytes" = 1048576 : i32, "L3_cache_size_in_bytes" = 33554432 : i64,
   "max_vector_width" = 512 : i32, "name" = "znver4">>
 module attributes {dlti.target_system_spec = #machine} {
+// What follows a row of less than a page comes in time from a third level that is near.
+// CHECK-LABEL: remark: {"MThreads": 1
+// CHECK: loop order 3 (nkm), chosen
+func.func @near_rows(%a: tensor<4000x12xf32>, %b: tensor<12x1000xf32>, %c: tensor<4000x1000xf32>) -> tensor<4000x1000xf32> {
+  %d = linalg.matmul ins(%a, %b : tensor<4000x12xf32>, tensor<12x1000xf32>) outs(%c : tensor<4000x1000xf32>) -> tensor<4000x1000xf32>
+  return %d : tensor<4000x1000xf32>
+}
 // Multiply-adds do not wait for the second level, but for the third.
 // CHECK-LABEL: remark: {"MThreads": 1
 // CHECK: loop order 0 (mnk), chosen

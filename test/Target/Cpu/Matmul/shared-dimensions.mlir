@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// RUN: xetile-opt %s --split-input-file --deep-tile-matmul="explain threads=4" -o /dev/null 2>&1 | FileCheck %s
+//
+// Which dimensions threads share, where cores share lines of caches.
+
+#machine = #dlti.target_system_spec<"CPU" = #dlti.target_device_spec<"num_threads" = 16 : i32,
+  "L1_cache_size_in_bytes" = 49152 : i32, "L2_cache_size_in_bytes" = 2097152 : i32, "L3_cache_size_in_bytes" = 314572800 : i64,
+  "max_vector_width" = 512 : i32, "name" = "emeraldrapids">>
+module attributes {dlti.target_system_spec = #machine} {
+// Rows of 5496 bytes end within lines: threads of n would both write to those of 187 rows.
+// CHECK: remark: {"MThreads": 4, "NThreads": 1, "KThreads": 1,
+func.func @shared_lines(%a: tensor<187x19xf32>, %b: tensor<19x1374xf32>, %c: tensor<187x1374xf32>) -> tensor<187x1374xf32> {
+  %d = linalg.matmul ins(%a, %b : tensor<187x19xf32>, tensor<19x1374xf32>) outs(%c : tensor<187x1374xf32>) -> tensor<187x1374xf32>
+  return %d : tensor<187x1374xf32>
+}
+// Rows of whole lines have none in common.
+// CHECK: remark: {"MThreads": 1, "NThreads": 4, "KThreads": 1,
+func.func @own_lines(%a: tensor<187x19xf32>, %b: tensor<19x1376xf32>, %c: tensor<187x1376xf32>) -> tensor<187x1376xf32> {
+  %d = linalg.matmul ins(%a, %b : tensor<187x19xf32>, tensor<19x1376xf32>) outs(%c : tensor<187x1376xf32>) -> tensor<187x1376xf32>
+  return %d : tensor<187x1376xf32>
+}
+// 128 columns of rows that are 2 KiB apart reach 512 KiB of the second level, and a thread has 1120 KiB of them. All columns of
+// a quarter of k reach all of it; to add up the sums costs a pair of forks.
+// CHECK: remark: {"MThreads": 1, "NThreads": 1, "KThreads": 4,
+// CHECK: partial sums 81112 + fork 19672 =
+func.func @few_sets(%a: tensor<16x2240xf32>, %b: tensor<2240x512xf32>, %c: tensor<16x512xf32>) -> tensor<16x512xf32> {
+  %d = linalg.matmul ins(%a, %b : tensor<16x2240xf32>, tensor<2240x512xf32>) outs(%c : tensor<16x512xf32>) -> tensor<16x512xf32>
+  return %d : tensor<16x512xf32>
+}
+// CHECK: remark: {"MThreads": 1, "NThreads": 4, "KThreads": 1,
+func.func @all_sets(%a: tensor<16x2240xf32>, %b: tensor<2240x520xf32>, %c: tensor<16x520xf32>) -> tensor<16x520xf32> {
+  %d = linalg.matmul ins(%a, %b : tensor<16x2240xf32>, tensor<2240x520xf32>) outs(%c : tensor<16x520xf32>) -> tensor<16x520xf32>
+  return %d : tensor<16x520xf32>
+}
+// A quarter of k is 2 MiB of B: more than stays in the second level beside other pages. It is streamed.
+// CHECK: remark: {"MThreads": 1, "NThreads": 1, "KThreads": 4, {{.*}}"KBlock": 64,
+func.func @all_of_the_second_level(%a: tensor<24x2048xf32>, %b: tensor<2048x1024xf32>, %c: tensor<24x1024xf32>) -> tensor<24x1024xf32> {
+  %d = linalg.matmul ins(%a, %b : tensor<24x2048xf32>, tensor<2048x1024xf32>) outs(%c : tensor<24x1024xf32>) -> tensor<24x1024xf32>
+  return %d : tensor<24x1024xf32>
+}
+// For many rows of A, which visit C for each block, B is streamed from four times as much on.
+// CHECK: remark: {"MThreads": 1, "NThreads": 4, "KThreads": 1, {{.*}}"KBlock": 672,
+// CHECK: remark: {"MThreads": 1, "NThreads": 4, "KThreads": 1, {{.*}}"KBlock": 32,
+func.func @several_panels(%a: tensor<48x1328xf32>, %b: tensor<1328x3824xf32>, %c: tensor<48x3824xf32>) -> tensor<48x3824xf32> {
+  %d = linalg.matmul ins(%a, %b : tensor<48x1328xf32>, tensor<1328x3824xf32>) outs(%c : tensor<48x3824xf32>) -> tensor<48x3824xf32>
+  return %d : tensor<48x3824xf32>
+}
+func.func @streamed(%a: tensor<48x4000xf32>, %b: tensor<4000x3824xf32>, %c: tensor<48x3824xf32>) -> tensor<48x3824xf32> {
+  %d = linalg.matmul ins(%a, %b : tensor<48x4000xf32>, tensor<4000x3824xf32>) outs(%c : tensor<48x3824xf32>) -> tensor<48x3824xf32>
+  return %d : tensor<48x3824xf32>
+}
+}
+
+// -----
+
+#machine = #dlti.target_system_spec<"CPU" = #dlti.target_device_spec<"num_threads" = 16 : i32,
+  "L1_cache_size_in_bytes" = 32768 : i32, "L2_cache_size_in_bytes" = 1048576 : i32, "L3_cache_size_in_bytes" = 33554432 : i64,
+  "max_vector_width" = 512 : i32, "name" = "znver4">>
+module attributes {dlti.target_system_spec = #machine} {
+// A core is sooner told what is in another one's lines.
+// CHECK: remark: {"MThreads": 1, "NThreads": 4, "KThreads": 1,
+func.func @near(%a: tensor<187x19xf32>, %b: tensor<19x1374xf32>, %c: tensor<187x1374xf32>) -> tensor<187x1374xf32> {
+  %d = linalg.matmul ins(%a, %b : tensor<187x19xf32>, tensor<19x1374xf32>) outs(%c : tensor<187x1374xf32>) -> tensor<187x1374xf32>
+  return %d : tensor<187x1374xf32>
+}
+}
