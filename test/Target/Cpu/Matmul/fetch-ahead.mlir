@@ -79,8 +79,20 @@ func.func @more_rows(%a: tensor<129x1024xf32>, %b: tensor<1024x1024xf32>, %c: te
   return %d : tensor<129x1024xf32>
 }
 
+// What an op computes on the way is in no memory before.
+// CHECK-LABEL: func @computed
+// CHECK-NOT: memref.prefetch
+// CHECK: return
+func.func @computed(%a: tensor<16x2464xf32>, %b: tensor<2464x720xf32>, %c: tensor<16x720xf32>) -> tensor<16x720xf32> {
+  %e = tensor.empty() : tensor<2464x720xf32>
+  %f = linalg.exp ins(%b : tensor<2464x720xf32>) outs(%e : tensor<2464x720xf32>) -> tensor<2464x720xf32>
+  %d = linalg.matmul ins(%a, %f : tensor<16x2464xf32>, tensor<2464x720xf32>) outs(%c : tensor<16x720xf32>) -> tensor<16x720xf32>
+  return %d : tensor<16x720xf32>
+}
+
 // Four rows have little else to do than to load, sizes of run time have no parts that are known to be far, groups of bf16
 // are copied, and the first level keeps a B of 48 KiB.
+// TOLD: remark: {
 // TOLD: remark: {
 // TOLD-NOT: fetched to L1
 // CHECK-LABEL: func @others

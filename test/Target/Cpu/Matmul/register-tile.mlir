@@ -33,6 +33,12 @@ func.func @far_rows(%a: tensor<688x1712xf32>, %b: tensor<1712x16xf32>, %c: tenso
   %d = linalg.matmul ins(%a, %b : tensor<688x1712xf32>, tensor<1712x16xf32>) outs(%c : tensor<688x16xf32>) -> tensor<688x16xf32>
   return %d : tensor<688x16xf32>
 }
+// They are not taken for slower by that than vectors along k would be.
+// CHECK-LABEL: remark: {{.*}}"innermostMBlock": 8, "innermostNBlock": 16,
+func.func @far_columns(%a: tensor<2000x1000xf32>, %b: tensor<1000x14xf32>, %c: tensor<2000x14xf32>) -> tensor<2000x14xf32> {
+  %d = linalg.matmul ins(%a, %b : tensor<2000x1000xf32>, tensor<1000x14xf32>) outs(%c : tensor<2000x14xf32>) -> tensor<2000x14xf32>
+  return %d : tensor<2000x14xf32>
+}
 // The second level has them, or there are two vectors of columns.
 // CHECK-LABEL: remark: {{.*}}"innermostMBlock": 25, "innermostNBlock": 16,
 // CHECK-LABEL: remark: {{.*}}"innermostMBlock": 13, "innermostNBlock": 32,
@@ -46,6 +52,7 @@ func.func @two_vectors(%a: tensor<688x1712xf32>, %b: tensor<1712x32xf32>, %c: te
 }
 // A B that is fetched ahead is read by tiles of up to 8 rows, of long parts of its rows; of 12 rows they are one.
 // CHECK-LABEL: remark: {{.*}}"innermostMBlock": 8, "innermostNBlock": 48,
+// CHECK: 3795 cycles per step of k for 3072 vector multiply-adds
 // CHECK-LABEL: remark: {{.*}}"innermostMBlock": 12, "innermostNBlock": 32,
 func.func @fetched_ahead(%a: tensor<64x512xf32>, %b: tensor<512x768xf32>, %c: tensor<64x768xf32>) -> tensor<64x768xf32> {
   %d = linalg.matmul ins(%a, %b : tensor<64x512xf32>, tensor<512x768xf32>) outs(%c : tensor<64x768xf32>) -> tensor<64x768xf32>

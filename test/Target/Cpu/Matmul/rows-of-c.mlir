@@ -109,8 +109,8 @@ module attributes {dlti.target_system_spec = #machine} {
 // What follows a row of less than a page comes in time from a third level that is near.
 // CHECK-LABEL: remark: {"MThreads": 1
 // CHECK: loop order 3 (nkm), chosen
-func.func @near_rows(%a: tensor<4000x12xf32>, %b: tensor<12x1000xf32>, %c: tensor<4000x1000xf32>) -> tensor<4000x1000xf32> {
-  %d = linalg.matmul ins(%a, %b : tensor<4000x12xf32>, tensor<12x1000xf32>) outs(%c : tensor<4000x1000xf32>) -> tensor<4000x1000xf32>
+func.func @near_rows(%a: tensor<4000x4xf32>, %b: tensor<4x1000xf32>, %c: tensor<4000x1000xf32>) -> tensor<4000x1000xf32> {
+  %d = linalg.matmul ins(%a, %b : tensor<4000x4xf32>, tensor<4x1000xf32>) outs(%c : tensor<4000x1000xf32>) -> tensor<4000x1000xf32>
   return %d : tensor<4000x1000xf32>
 }
 // Multiply-adds do not wait for the second level, but for the third.

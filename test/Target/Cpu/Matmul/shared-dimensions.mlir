@@ -9,6 +9,7 @@
 module attributes {dlti.target_system_spec = #machine} {
 // Rows of 5496 bytes end within lines: threads of n would both write to those of 187 rows.
 // CHECK: remark: {"MThreads": 4, "NThreads": 1, "KThreads": 1,
+// CHECK: results 0 + partial sums 0 +
 func.func @shared_lines(%a: tensor<187x19xf32>, %b: tensor<19x1374xf32>, %c: tensor<187x1374xf32>) -> tensor<187x1374xf32> {
   %d = linalg.matmul ins(%a, %b : tensor<187x19xf32>, tensor<19x1374xf32>) outs(%c : tensor<187x1374xf32>) -> tensor<187x1374xf32>
   return %d : tensor<187x1374xf32>
@@ -31,6 +32,12 @@ func.func @few_sets(%a: tensor<16x2240xf32>, %b: tensor<2240x512xf32>, %c: tenso
 func.func @all_sets(%a: tensor<16x2240xf32>, %b: tensor<2240x520xf32>, %c: tensor<16x520xf32>) -> tensor<16x520xf32> {
   %d = linalg.matmul ins(%a, %b : tensor<16x2240xf32>, tensor<2240x520xf32>) outs(%c : tensor<16x520xf32>) -> tensor<16x520xf32>
   return %d : tensor<16x520xf32>
+}
+// A quarter of n, of rows that are 4 KiB apart, is 1 MiB and reaches half as much: it is streamed.
+// CHECK: remark: {{.*}}"NThreads": 4, {{.*}}"KBlock": 64,
+func.func @few_sets_of_a_part(%a: tensor<24x1024xf32>, %b: tensor<1024x1024xf32>, %c: tensor<24x1024xf32>) -> tensor<24x1024xf32> {
+  %d = linalg.matmul {xetile.matmul_config = #xetile.matmul_config<MThreads = 1, NThreads = 4, KThreads = 1>} ins(%a, %b : tensor<24x1024xf32>, tensor<1024x1024xf32>) outs(%c : tensor<24x1024xf32>) -> tensor<24x1024xf32>
+  return %d : tensor<24x1024xf32>
 }
 // A quarter of k is 2 MiB of B: more than stays in the second level beside other pages. It is streamed.
 // CHECK: remark: {"MThreads": 1, "NThreads": 1, "KThreads": 4, {{.*}}"KBlock": 64,
@@ -62,5 +69,17 @@ module attributes {dlti.target_system_spec = #machine} {
 func.func @near(%a: tensor<187x19xf32>, %b: tensor<19x1374xf32>, %c: tensor<187x1374xf32>) -> tensor<187x1374xf32> {
   %d = linalg.matmul ins(%a, %b : tensor<187x19xf32>, tensor<19x1374xf32>) outs(%c : tensor<187x1374xf32>) -> tensor<187x1374xf32>
   return %d : tensor<187x1374xf32>
+}
+// Nor do all threads wait for one another's sums: they were measured as this.
+// CHECK: partial sums 49152 + fork
+func.func @near_sums(%a: tensor<16x2240xf32>, %b: tensor<2240x512xf32>, %c: tensor<16x512xf32>) -> tensor<16x512xf32> {
+  %d = linalg.matmul {xetile.matmul_config = #xetile.matmul_config<MThreads = 1, NThreads = 1, KThreads = 4>} ins(%a, %b : tensor<16x2240xf32>, tensor<2240x512xf32>) outs(%c : tensor<16x512xf32>) -> tensor<16x512xf32>
+  return %d : tensor<16x512xf32>
+}
+// Streamed rows of B do not come again from a third level that is near.
+// CHECK: remark: {"MThreads": 4, "NThreads": 1,
+func.func @near_streams(%a: tensor<32x2400xf32>, %b: tensor<2400x2720xf32>, %c: tensor<32x2720xf32>) -> tensor<32x2720xf32> {
+  %d = linalg.matmul ins(%a, %b : tensor<32x2400xf32>, tensor<2400x2720xf32>) outs(%c : tensor<32x2720xf32>) -> tensor<32x2720xf32>
+  return %d : tensor<32x2720xf32>
 }
 }

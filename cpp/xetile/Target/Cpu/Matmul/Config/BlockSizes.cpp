@@ -151,7 +151,7 @@ void xetile::chooseBlocks(const CostModel &model, const PartialConfig &given,
       kib(config.block[kN], config.block[kK], bytesB), (oneBlock ? machine.l2 : machine.l3) / 1024,
       oneBlock ? "L2, as all of m is one block" : "L3"));
   // A panel that the first level keeps is near already.
-  choice.fetchAhead = !choice.packB && model.fetchesAhead() &&
+  choice.fetchAhead = model.fetchesAhead() &&
                       double(model.share(config, kN)) * double(model.share(config, kK)) * bytes >
                           double(machine.l1);
   if (choice.fetchAhead)
