@@ -41,7 +41,10 @@ llvm::ArrayRef<RateField> allRateFields();
 
 /// Rates of the CPU that LLVM calls `name`, if the table has it.
 std::optional<Rates> findRates(llvm::StringRef name);
-/// The same, else typical ones; `source` says which.
+/// The table's name for the CPU that LLVM calls `name`: one for all with tile registers that it
+/// does not have.
+llvm::StringRef nameInTable(llvm::StringRef name, bool hasTiles);
+/// The rates, else typical ones; `source` says which.
 Rates lookupRates(llvm::StringRef name, std::string &source);
 /// The names of the table, a comma and a space between them.
 std::string joinKnownCpus();

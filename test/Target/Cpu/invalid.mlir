@@ -120,7 +120,7 @@ module attributes {dlti.target_system_spec = #dlti.target_system_spec<"CPU" = #d
     "name" = "i486">>
 module attributes {dlti.target_system_spec = #machine} {
 func.func @unknown_cpu(%a: tensor<4x4xf32>, %b: tensor<4x4xf32>, %c: tensor<4x4xf32>) -> tensor<4x4xf32> {
-  // expected-error @below {{DLTI entry "CPU", "name": expected one of znver4, znver5, emeraldrapids, sapphirerapids, got "i486"; leave it out and give rates}}
+  // expected-error @below {{DLTI entry "CPU", "name": expected one of znver4, znver5, emeraldrapids, sapphirerapids, amx, got "i486"; leave it out and give rates}}
   %d = linalg.matmul ins(%a, %b : tensor<4x4xf32>, tensor<4x4xf32>) outs(%c : tensor<4x4xf32>) -> tensor<4x4xf32>
   return %d : tensor<4x4xf32>
 }

@@ -79,7 +79,7 @@ func.func @more_rows(%a: tensor<129x1024xf32>, %b: tensor<1024x1024xf32>, %c: te
   return %d : tensor<129x1024xf32>
 }
 
-// What an op computes on the way is in no memory before.
+// Elements that an op computes on the way are in no memory before.
 // CHECK-LABEL: func @computed
 // CHECK-NOT: memref.prefetch
 // CHECK: return

@@ -106,7 +106,7 @@ func.func @tiles(%a: tensor<2048x32xbf16>, %b: tensor<32x2048xbf16>, %c: tensor<
   "L1_cache_size_in_bytes" = 32768 : i32, "L2_cache_size_in_bytes" = 1048576 : i32, "L3_cache_size_in_bytes" = 33554432 : i64,
   "max_vector_width" = 512 : i32, "name" = "znver4">>
 module attributes {dlti.target_system_spec = #machine} {
-// What follows a row of less than a page comes in time from a third level that is near.
+// The next row, of less than a page, comes in time from a third level that is near.
 // CHECK-LABEL: remark: {"MThreads": 1
 // CHECK: loop order 3 (nkm), chosen
 func.func @near_rows(%a: tensor<4000x4xf32>, %b: tensor<4x1000xf32>, %c: tensor<4000x1000xf32>) -> tensor<4000x1000xf32> {

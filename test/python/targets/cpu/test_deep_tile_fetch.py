@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Blocks of B that come to the second-level cache while the one before is multiplied: places in B, and results."""
+"""Lines of B before they are needed: blocks that are packed next come to the second-level cache, rows that are read in
+place to the first. Places in B, and results."""
 
 from __future__ import annotations
 
@@ -51,6 +52,25 @@ def test_threads_fetch_their_own_parts(rng, threads):
     assert fetches(check(rng, problem, config, threads=3, pack="always")) > 0
 
 
+# A third level that is far, and a first one that keeps no B.
+FAR = {**SMALL, "max_vector_width": 512, "read_l2_ns": 8.0, "read_l3_ns": 36.0, "wait_l2_ns": 4.0, "wait_l3_ns": 18.0}
+
+
+@pytest.mark.one_in(5)
+@pytest.mark.parametrize("form", ["plain", "transposed A", "batch"])
+@pytest.mark.parametrize(
+    "types", [("f32",) * 3, ("f16", "f16", "f32"), ("f64",) * 3, ("i32",) * 3], ids=lambda types: types[0]
+)
+def test_rows_in_place_are_fetched_ahead(rng, form, types):
+    """Few rows of A: those that tiles fill, one more, one tile; k and n that blocks and vectors do not divide."""
+    fetched = 0
+    for m, n, k in [(16, 192, 64), (5, 97, 131), (17, 300, 33), (128, 65, 77)]:
+        problem = Problem(form, blocked(form, m, n, k), types, fill=bool(rng.integers(2)), machine=FAR)
+        kernel = check(rng, problem, {"loopOrder": int(rng.integers(6))}, threads=int(rng.integers(1, 4)), pack="never")
+        fetched += fetches(kernel)
+    assert fetched > 0
+
+
 MODULE = """
 module attributes {dlti.target_system_spec = #dlti.target_system_spec<"CPU" = #dlti.target_device_spec<
     "L1_cache_size_in_bytes" = 1024 : i32, "L2_cache_size_in_bytes" = 8192 : i32>>} {
@@ -86,6 +106,27 @@ def test_all_lines_of_later_blocks_are_fetched(transposed, k_block):
     missing = set(places // 16) - set(offsets // 64)
     # In a shorter last block of k there are fewer steps to fetch in.
     assert len(missing) <= (0 if 80 % k_block == 0 else len(set(places // 16)) // 2)
+
+
+@pytest.mark.parametrize("k_block", [80, 16, 32])
+def test_rows_are_fetched_before_they_are_read(k_block):
+    """Lines of B alone; all of them, but for those of the first steps."""
+    far = ", ".join(f'"{name}" = {value} : {"f64" if "_ns" in name else "i32"}' for name, value in FAR.items())
+    text = MODULE.replace('"L1_cache_size_in_bytes" = 1024 : i32, "L2_cache_size_in_bytes" = 8192 : i32', far)
+    text = text.replace("ROWS", "80").replace("COLUMNS", "96").replace("PLACES", "k, n")
+    with ir.Context():
+        module = ir.Module.parse(text)
+        kernel = cpu.compile(module, config={**CONFIG, "KBlock": k_block}, threads=1, pack="never")
+        called, addresses = recorded(kernel)
+        memory = np.zeros(80 * 96 + 16, "f4")
+        b = memory[-memory.ctypes.data // 4 % 16 :][: 80 * 96].reshape(80, 96)
+        called((np.ones((8, 80), "f4"), b, np.full((8, 96), 3, "f4")))
+    offsets = np.array(addresses) - b.ctypes.data
+    assert offsets.min() >= 0 and offsets.max() < b.nbytes
+    rows, lines = np.divmod(offsets, 96 * 4)
+    assert set(zip(rows, lines // 64, strict=True)) == {(row, line) for row in range(8, 80) for line in range(6)}
+    # Two rows of tiles read each of the 80 rows of three panels of two lines.
+    assert len(addresses) == 2 * 80 * 3 * 2
 
 
 def recorded(kernel: cpu.Kernel) -> tuple[CompiledFunction, list[int]]:

@@ -77,10 +77,11 @@ static Machine detectMachine() {
   read(_SC_LEVEL3_CACHE_SIZE, machine.l3);
 #endif
   readCaches(machine);
-  machine.rates = lookupRates(llvm::sys::getHostCPUName(), machine.ratesSource);
-  machine.known = findRates(llvm::sys::getHostCPUName());
-  machine.usual = machine.rates;
   const llvm::StringMap<bool> &features = hostFeatures();
+  StringRef name = nameInTable(llvm::sys::getHostCPUName(), features.lookup("amx-tile"));
+  machine.rates = lookupRates(name, machine.ratesSource);
+  machine.known = findRates(name);
+  machine.usual = machine.rates;
   if (features.lookup("avx512f")) {
     machine.vectorBits = 512;
     machine.registers = 32;

@@ -16,9 +16,9 @@ using namespace xetile;
 static constexpr int64_t kTypicalExtent = 1024;
 /// Rows for which panels of B do not come to the first level to stay.
 static constexpr int64_t kFewRows = 16;
-/// Rows of which HW prefetch follows the lines of B, as each is multiplied by little else.
+/// Up to so many rows multiply each line of B so little that to fetch it ahead costs as much.
 static constexpr int64_t kFewestRows = 4;
-/// Rows for which what software fetches ahead of B is worth its instructions.
+/// For more rows than this a B that is fetched ahead is in the first level already.
 static constexpr int64_t kRowsAhead = 128;
 /// Bytes of a page of memory.
 static constexpr int64_t kPage = 4096;
@@ -152,8 +152,8 @@ PanelWaits CostModel::panelWaits() const {
   PanelWaits waits = {
       cycles(machine.rates.waitL2) * bytes / 1024,
       int64_t(machine.l1 / 2.0 / (bytes * double(llvm::divideCeil(extents[kK], group))))};
-  // What is fetched ahead is waited for half as long, but each row is in another page: of 48 to 128
-  // rows 8 x 48 and 6 x 64 took 0.7 to 0.9 of the time of 12 x 32 and 4 x 96.
+  // It waits half as long for vectors that are fetched ahead, but each row is in another page: of
+  // 48 to 128 rows 8 x 48 and 6 x 64 took 0.7 to 0.9 of the time of 12 x 32 and 4 x 96.
   if (fetchesAhead()) {
     waits.cycles /= 2;
     waits.row = 2;

@@ -24,7 +24,7 @@ FetchPlan xetile::planFetches(const Contraction &matmul, const ConfigChoice &cho
                               const PackingPlan &packing) {
   const PackingPlan::Operand &right = packing.operands[1];
   FetchPlan plan;
-  int64_t bytes = matmul.elementType(1).getIntOrFloatBitWidth() / 8;
+  int64_t bytes = std::max<int64_t>(matmul.elementType(1).getIntOrFloatBitWidth() / 8, 1);
   if (choice.fetchAhead && right.form == BlockForm::InPlace) {
     // Measured on an Emerald Rapids: 4 to 32 steps; 8 of them with tiles of 6 x 64 to 8 x 48 are
     // some 100 cycles.
