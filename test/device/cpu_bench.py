@@ -390,7 +390,7 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as name:
         has_layers = "layers" in options.parts
         if "matmuls" in options.parts:
-            rows = matmuls(options, shapes, trees, Path(name), end - (options.seconds * 0.6 if has_layers else 0))
+            rows = matmuls(options, shapes, trees, Path(name), end - (options.seconds * 0.4 if has_layers else 0))
         table(rows, list(trees), ASIDE)
         # Behind the matmuls: processes of compilers that wait still take some of the cores' time.
         if has_layers:
