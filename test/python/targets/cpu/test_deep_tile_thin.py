@@ -101,7 +101,7 @@ def test_nothing_is_packed_for_a_column(types, machine):
 
 def test_threads_have_lines_of_c_of_their_own(rng):
     """Vectors run along k, for four columns at a time, and a line has sixteen."""
-    problem = Problem("plain", blocked("plain", 2016, 12, 240), F32, machine=MACHINES["AVX-512"])
+    problem = Problem("plain", blocked("plain", 2016, 8, 240), F32, machine=MACHINES["AVX-512"])
     text = cpu.explain(problem.module(), threads=4).splitlines()[0]
     config = json.loads(text[text.index("{") :])
     assert config["innermostNBlock"] < 16 and (config["MThreads"], config["NThreads"]) == (4, 1)

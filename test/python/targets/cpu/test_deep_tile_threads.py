@@ -19,8 +19,8 @@ from deep_tile_cases import Problem, blocked
 digest = hashlib.sha256()
 rng = np.random.default_rng(7)
 CASES = [
-    ("plain", {"MThreads": 3, "NThreads": 2, "KThreads": 1}, ("f32", "f32", "f32")),
-    ("plain", {"MThreads": 1, "NThreads": 2, "KThreads": 3}, ("f32", "f32", "f32")),
+    ("plain", {"MThreads": 3, "NThreads": 2, "KThreads": 1, "innermostNBlock": 32}, ("f32", "f32", "f32")),
+    ("plain", {"MThreads": 1, "NThreads": 2, "KThreads": 3, "innermostNBlock": 32}, ("f32", "f32", "f32")),
     ("transposed B", {"MThreads": 2, "NThreads": 1, "KThreads": 2}, ("bf16", "bf16", "f32")),
     ("batch", {}, ("i8", "i8", "i32")),
 ]
