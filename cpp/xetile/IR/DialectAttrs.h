@@ -45,8 +45,8 @@ inline constexpr llvm::StringLiteral kMatmulCandidatesAttr = "xetile.matmul_cand
 /// Of the batch-reduce matmul that the deep-tiled one leaves: the largest m and n that it is called
 /// with.
 inline constexpr llvm::StringLiteral kMicrokernelAttr = "xetile.microkernel";
-/// [columns, steps, lines] of a microkernel: the `memref.prefetch` before it stands for the lines of
-/// rows of so many elements, from its place on, so many after every so many of its steps of k.
+/// [columns, steps, lines] of a microkernel: the `memref.prefetch` before it stands for the lines
+/// of rows of so many elements, from its place on, so many after every so many of its steps of k.
 /// (Not on the prefetch: MLIR 22 prints attributes there that it does not parse.)
 inline constexpr llvm::StringLiteral kFetchedAttr = "xetile.fetched";
 /// Of an scf.forall whose steps are blocks of rows, any number of which one thread may do.
