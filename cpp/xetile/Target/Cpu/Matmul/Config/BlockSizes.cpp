@@ -97,6 +97,24 @@ static double columnsOfTiles(const CostModel &model, const ConfigChoice &choice)
   return std::min(columns, double(llvm::bit_floor(near)));
 }
 
+/// Once blocks are chosen: fetches that gain something, with their reasons.
+static void chooseFetches(const CostModel &model, ConfigChoice &choice) {
+  const MatmulConfig &config = choice.config;
+  double bytes = model.inputBytes;
+  // A part of B that the first level keeps is near already.
+  choice.fetchAhead = model.fetchesAhead() &&
+                      double(model.share(config, kN)) * double(model.share(config, kK)) * bytes >
+                          double(model.machine.l1);
+  if (choice.fetchAhead)
+    choice.reasons.push_back("rows of B, which is read in place, are fetched to L1 some steps of k "
+                             "before they are multiplied");
+  choice.fetchB &=
+      model.share(config, kN) > config.block[kN] || model.share(config, kK) > config.block[kK];
+  if (choice.fetchB)
+    choice.reasons.push_back("the block of B that is packed next is fetched to L2 in the last "
+                             "calls of the microkernel for the one before");
+}
+
 void xetile::chooseBlocks(const CostModel &model, const PartialConfig &given,
                           ConfigChoice &choice) {
   MatmulConfig &config = choice.config;
@@ -150,16 +168,5 @@ void xetile::chooseBlocks(const CostModel &model, const PartialConfig &given,
       kib(config.block[kM], config.block[kK], bytesA), machine.l2 / 1024,
       kib(config.block[kN], config.block[kK], bytesB), (oneBlock ? machine.l2 : machine.l3) / 1024,
       oneBlock ? "L2, as all of m is one block" : "L3"));
-  // A panel that the first level keeps is near already.
-  choice.fetchAhead = model.fetchesAhead() &&
-                      double(model.share(config, kN)) * double(model.share(config, kK)) * bytes >
-                          double(machine.l1);
-  if (choice.fetchAhead)
-    choice.reasons.push_back("rows of B, which is read in place, are fetched to L1 some steps of k "
-                             "before they are multiplied");
-  choice.fetchB &=
-      model.share(config, kN) > config.block[kN] || model.share(config, kK) > config.block[kK];
-  if (choice.fetchB)
-    choice.reasons.push_back("the block of B that is packed next is fetched to L2 in the last "
-                             "calls of the microkernel for the one before");
+  chooseFetches(model, choice);
 }
