@@ -217,7 +217,7 @@ def wrong_by(out: np.ndarray, a: np.ndarray, b: np.ndarray) -> float:
 
 
 def measure(path: str) -> None:
-    """Prints a JSON object for each row that a file lists, a few at once, as the process may be ended."""
+    """Prints a JSON object for each row that a file lists, many at once, as the process may be ended."""
     listed = json.loads(Path(path).read_text())
     threads, seed, end = listed["threads"], listed["seed"], listed["end"]
     stay_on(listed["cores"])

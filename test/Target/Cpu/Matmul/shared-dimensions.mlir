@@ -21,7 +21,7 @@ func.func @own_lines(%a: tensor<187x19xf32>, %b: tensor<19x1376xf32>, %c: tensor
   return %d : tensor<187x1376xf32>
 }
 // 128 columns of rows that are 2 KiB apart reach 512 KiB of the second level, and a thread has 1120 KiB of them. All columns of
-// a quarter of k reach all of it; to add up the sums costs a pair of forks.
+// a quarter of k reach all of it; to add up the sums costs another fork.
 // CHECK: remark: {"MThreads": 1, "NThreads": 1, "KThreads": 4,
 // CHECK: partial sums 81112 + fork 19672 =
 func.func @few_sets(%a: tensor<16x2240xf32>, %b: tensor<2240x512xf32>, %c: tensor<16x512xf32>) -> tensor<16x512xf32> {

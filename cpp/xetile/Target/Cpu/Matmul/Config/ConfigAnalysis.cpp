@@ -118,7 +118,7 @@ double ThreadCosts::of(const std::array<int64_t, 3> &threads, std::string *terms
   // Batches and threads share one parallel loop.
   double rounds = batches == 1 ? 1 : double(llvm::divideCeil(batches * all, model.machine.cores));
   double compute = m * n * k * cyclesPerStep;
-  double operands = inPlaceA ? model.readCost(m * k, 0) : model.copyCost(m * k);
+  double operands = inPlaceA ? model.readACost(m * k) : model.copyCost(m * k);
   operands += copiedB ? model.panelCost(n * k)
                       : std::min(model.panelCost(n * k), model.readBCost(config, m, n, k));
   double sums = double(model.extents[kM]) * double(model.extents[kN]);
@@ -301,9 +301,8 @@ static double orderCost(const CostModel &model, const ConfigChoice &choice, int6
   };
   double aCost = visits(kM, kK), bCost = visits(kN, kK);
   double aSize = double(parts[kM]) * parts[kK], bSize = double(parts[kN]) * parts[kK];
-  aCost *= choice.packA ? model.copyCost(aSize) : model.readCost(aSize, 0);
-  bool isNear = bSize * double(model.inputBytes) <= double(model.machine.l2);
-  double inPlace = isNear ? 0 : model.waitForB(config, double(parts[kM]), bSize);
+  aCost *= choice.packA ? model.copyCost(aSize) : model.readACost(aSize);
+  double inPlace = model.isNear(bSize) ? 0 : model.waitForB(config, double(parts[kM]), bSize);
   bCost *= choice.packB ? model.panelCost(bSize) : inPlace;
   double results = double(parts[kM]) * parts[kN];
   double cCost = model.writeCost(results) + (visits(kM, kN) - 1) * model.revisitCost(results);

@@ -275,8 +275,8 @@ double CostModel::panelCost(double elements) const {
   return near ? 0 : elements * perElement(machine.rates.waitL3);
 }
 
-double CostModel::readCost(double elements, unsigned operand) const {
-  return elements * inputBytes <= machine.l2 ? 0 : waitCost(elements, operand);
+double CostModel::readACost(double elements) const {
+  return isNear(elements) ? 0 : waitCost(elements, 0);
 }
 
 double CostModel::waitCost(double elements, unsigned operand) const {

@@ -101,12 +101,14 @@ struct CostModel {
   /// is not known.
   double dotCycles() const;
   double tileCycles() const;
-  /// Cycles for copying elements of an operand, and for waiting for them where they are: beside
-  /// multiply-adds, which go on meanwhile.
+  /// Cycles for copying elements of an operand.
   double copyCost(double elements) const;
   /// To have elements of B in panels.
   double panelCost(double elements) const;
-  double readCost(double elements, unsigned operand) const;
+  /// For waiting for elements of A where they are: beside multiply-adds, which go on meanwhile.
+  double readACost(double elements) const;
+  /// True if the second level has so many elements of an input.
+  bool isNear(double elements) const { return elements * double(inputBytes) <= double(machine.l2); }
   /// Cycles for waiting for elements that come from the third level.
   double waitCost(double elements, unsigned operand) const;
   /// The same for elements of B in the first pass of A's `m` rows.
