@@ -53,6 +53,9 @@ IDLE_SECONDS = 0.3
 # Cores that were idle are slow at first: on the host of an H200 what came first in a library's turn took 1.2 to 1.5
 # times as long, for 0.4 s with 4 threads and 0.8 s with 16. Then they are awake for all of its rows.
 WARM_SECONDS, WARM_ROW_SECONDS = 1.0, 0.004
+# Who shares a core comes and goes: on that host one call took 15 to 24 ms from second to second. Of one thread nobody
+# spins, so sides take turns within milliseconds, with as many parts of a round each.
+PARTS_OF_ROUND = 3
 LINE = 64
 ERRORS = {"f32": 2e-5, "bf16": 2e-5, "s8": 0.0}
 PEERS = ("numpy", "torch", "eager", "inductor")
@@ -173,26 +176,35 @@ def peers_of(a: np.ndarray, b: np.ndarray, dtype: str) -> Sides:
 def rounds_of(
     rows: Sequence[Sides], threads: int, rounds: int = ROUNDS, seconds: float = ROUND_SECONDS
 ) -> list[dict[str, list[float]]]:
-    """Seconds of the best call of each side in each round, for each row. The threads of one library do all rows before
-    those of the next one wake up."""
+    """Seconds of the best call of each side in each round, for each row. Of one thread the sides of a row take turns,
+    otherwise the threads of one library do all rows before those of the next one wake up."""
     times: list[dict[str, list[float]]] = [{name: [] for name in sides} for sides in rows]
     for sides in rows:
         for call in sides.values():
             call()
-    names = list(dict.fromkeys(name for sides in rows for name in sides))
-    libraries = list(dict.fromkeys(map(library_of, names)))
+    if threads == 1:
+        for sides, bests in zip(rows, times, strict=True):
+            take_turns(sides, bests, rounds * PARTS_OF_ROUND, seconds / PARTS_OF_ROUND)
+        return times
+    libraries = list(dict.fromkeys(library_of(name) for sides in rows for name in sides))
     for number in range(rounds):
         first = number % max(len(libraries), 1)
         for library in libraries[first:] + libraries[:first]:
-            warm = WARM_SECONDS if threads > 1 else 0
-            if threads > 1:
-                time.sleep(IDLE_SECONDS)
-            for name in (name for name in names if library_of(name) == library):
-                for sides, bests in zip(rows, times, strict=True):
-                    if name in sides:
-                        bests[name].append(best_of(sides[name], warm, seconds))
-                        warm = min(warm, WARM_ROW_SECONDS)
+            warm = WARM_SECONDS
+            time.sleep(IDLE_SECONDS)
+            for sides, bests in zip(rows, times, strict=True):
+                for name in (name for name in sides if library_of(name) == library):
+                    bests[name].append(best_of(sides[name], warm, seconds))
+                    warm = min(warm, WARM_ROW_SECONDS)
     return times
+
+
+def take_turns(sides: Sides, bests: dict[str, list[float]], rounds: int, seconds: float) -> None:
+    names = list(sides)
+    for number in range(rounds):
+        first = number % max(len(names), 1)
+        for name in names[first:] + names[:first]:
+            bests[name].append(best_of(sides[name], 0, seconds))
 
 
 def library_of(side: str) -> str:
@@ -204,10 +216,12 @@ def best_of(call: Callable[[], object], warm: float, seconds: float) -> float:
     awake = time.perf_counter() + warm
     while time.perf_counter() < awake:
         call()
-    best, end = math.inf, time.perf_counter() + seconds
-    while (start := time.perf_counter()) < end:
+    best, start = math.inf, time.perf_counter()
+    end = start + seconds
+    while best == math.inf or start < end:
         call()
-        best = min(best, time.perf_counter() - start)
+        start, started = time.perf_counter(), start
+        best = min(best, start - started)
     return best
 
 

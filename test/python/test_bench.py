@@ -202,8 +202,29 @@ def test_a_library_of_the_cpu_bench_does_all_rows_in_its_turn(monkeypatch):
         {"eager": 2, "xetile": 2, "inductor": 2}
     ]
     turns = list(dict.fromkeys(called[waits[0] : waits[1]]))
-    assert turns == ["0 eager", "1 eager", "0 inductor", "1 inductor"]
+    assert turns == ["0 eager", "0 inductor", "1 eager", "1 inductor"]
     assert len(waits) == 4
+
+
+def test_sides_of_one_thread_take_turns_row_by_row(monkeypatch):
+    """Who shares the core changes within a second: sides that are seconds apart would be compared by that."""
+    monkeypatch.syspath_prepend(str(DEVICE))
+    import cpu_bench
+
+    called: list[str] = []
+
+    def side(name: str):
+        return lambda: called.append(name)
+
+    monkeypatch.setattr(cpu_bench.time, "sleep", lambda seconds: pytest.fail("no thread spins"))
+    rows = [{name: side(f"{row} {name}") for name in ("torch", "xetile")} for row in range(2)]
+    times = cpu_bench.rounds_of(rows, threads=1, rounds=2, seconds=0)
+    parts = 2 * cpu_bench.PARTS_OF_ROUND
+    assert [{name: len(bests) for name, bests in row.items()} for row in times] == 2 * [
+        {"torch": parts, "xetile": parts}
+    ]
+    turns = ["torch", "xetile", "xetile", "torch"] * (parts // 2)
+    assert called[4:] == [f"{row} {name}" for row in range(2) for name in turns]
 
 
 LOOP = """
