@@ -200,11 +200,13 @@ def rounds_of(
 
 
 def take_turns(sides: Sides, bests: dict[str, list[float]], rounds: int, seconds: float) -> None:
+    """A call or more of each turn are not counted: behind another library's, calls of 6 to 46 ms took 1.03 to 1.06 of
+    the time of those that follow."""
     names = list(sides)
     for number in range(rounds):
         first = number % max(len(names), 1)
         for name in names[first:] + names[:first]:
-            bests[name].append(best_of(sides[name], 0, seconds))
+            bests[name].append(best_of(sides[name], seconds / 2, seconds))
 
 
 def library_of(side: str) -> str:
@@ -214,6 +216,8 @@ def library_of(side: str) -> str:
 
 def best_of(call: Callable[[], object], warm: float, seconds: float) -> float:
     awake = time.perf_counter() + warm
+    if warm:
+        call()
     while time.perf_counter() < awake:
         call()
     best, start = math.inf, time.perf_counter()
