@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Fit and print the coefficients of cpp/xetile/Target/Cpu/Lowering/InlineMath.cpp, with the largest errors in 2^-24.
+"""Fit and print the coefficients of InlineMath.cpp and InlineGelu.cpp in cpp/xetile/Target/Cpu/Lowering, with the
+largest errors in 2^-24.
 
 Weighted least squares whose weights follow the errors (Lawson's iteration) come near the smallest largest error. The
 lowest coefficient is rounded to f32 and the rest is fitted again, until all are. Needs NumPy; the last bits may differ
@@ -17,6 +18,11 @@ Points = NDArray[np.float64]
 ERF_END = 3.93
 ERF_SCALE = float.fromhex("0x1.5aba64p+0")
 """Of some hundred factors the one with the least error when the quotient is computed in f32."""
+
+
+BF16_END, F16_END = 12.9, 5.8
+"""Of t = |x| in GELU: 2^(log2 P(-t)) is no normal f32 soon after the first, t P(-t) rounds to 0 in f16 from the second.
+"""
 
 
 def nodes(low: float, high: float, count: int = 3000) -> Points:
@@ -74,6 +80,25 @@ def show(name: str, error: float, coefficients: list[float]) -> None:
     print(f"{name}, {error * 2**24:.2f} of 2^-24 off:", ", ".join(value.hex() for value in coefficients))
 
 
+def share_below(t: Points) -> Points:
+    """The share of a normal distribution below -t."""
+    return np.array([math.erfc(value / math.sqrt(2)) / 2 for value in t])
+
+
+def gelu() -> None:
+    """H with 2^(t H(t) - 1) = P(-t), and 2^r / 2, which is exact for r = 0."""
+    for name, end, degree in (("kBf16", BF16_END, 7), ("kF16", F16_END, 6)):
+        t = nodes(1e-4, end, 2000)
+        below = share_below(t)
+        # A quarter of the bits below -6 for bf16; f16 has fewer bits there, below 2^-14 one less for each half.
+        needed = np.where(t < 6, 1, 0.25) if name == "kBf16" else np.minimum(1, 2.0**14 * t * below)
+        show(name, *polynomial(t, (np.log2(below) + 1) / t, t * math.log(2) * needed, degree))
+    r = nodes(-0.5, 0.5, 2000)
+    r = r[np.abs(r) > 1e-3]
+    error, rest = polynomial(r, (2.0**r - 1) / 2 / r, np.abs(r) / 2.0 ** (r - 1), 3)
+    show("kPower", error, [0.5, *rest])
+
+
 def main() -> None:
     r = nodes(-math.log(2) / 2 * 1.002, math.log(2) / 2 * 1.002, 2000)
     r = r[np.abs(r) > 1e-4]
@@ -91,6 +116,7 @@ def main() -> None:
     error, above, below = quotient(square, np.array([math.erf(value) for value in x]) / x, 5)
     show("kErfAbove", error, [rounded(value * ERF_SCALE) for value in above])
     show("kErfBelow", error, [rounded(-value * ERF_SCALE) for value in below])
+    gelu()
 
 
 if __name__ == "__main__":

@@ -116,6 +116,9 @@ void xetile::buildLowerToCpu(OpPassManager &pm, const CpuLoweringOptions &option
   add(pm, "func.func(convert-linalg-to-loops),scf-forall-to-parallel,"
           "convert-complex-to-standard,canonicalize,cse");
   pm.addPass(createSkipUnselected());
+  InlineGeluOptions gelu;
+  gelu.vectorBits = options.vectorBits;
+  pm.addPass(createInlineGelu(gelu));
   LowerMathOptions functions;
   functions.vectorBits = options.vectorBits;
   functions.libmvec = options.libmvec;

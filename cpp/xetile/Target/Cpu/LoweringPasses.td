@@ -193,6 +193,38 @@ def SkipUnselected : Pass<"xetile-skip-unselected"> {
   let dependentDialects = ["::mlir::scf::SCFDialect", "::mlir::vector::VectorDialect"];
 }
 
+def InlineGelu : Pass<"xetile-inline-gelu"> {
+  let summary = "Compute GELUs that are rounded to bf16 or f16 by one polynomial";
+  let description = [{
+    Before (nothing else uses `%y`; factors and summands in any order, `math.erfc` of -x instead of 1 + erf, too):
+    ```mlir
+    %scaled = arith.mulf %x, %half_root : vector<16xf32>
+    %erf = math.erf %scaled : vector<16xf32>
+    %more = arith.addf %erf, %one : vector<16xf32>
+    %half = arith.mulf %x, %point_five : vector<16xf32>
+    %y = arith.mulf %half, %more : vector<16xf32>
+    %narrow = arith.truncf %y : vector<16xf32> to vector<16xbf16>
+    ```
+    After, with the share p of a normal distribution below -|x|, a power of 2 with a polynomial of |x| as its exponent:
+    ```mlir
+    %p = ... : vector<16xf32>
+    %above = arith.subf %one, %p : vector<16xf32>
+    %negative = arith.cmpi slt, %bits, %zero : vector<16xi32>
+    %share = arith.select %negative, %p, %above : vector<16xi1>, vector<16xf32>
+    %y = arith.mulf %x, %share : vector<16xf32>
+    ```
+    and `%y` rounded by integer arithmetic, for f16 by `arith.truncf`. Relative errors before that rounding are below
+    2^-13 for bf16, 2^-17 for f16, where both have all their bits; for bf16 below 2^-11 where x < -6. From -12.9 down a
+    result of bf16 is -0, where it would be less than 2^-121, of -infinity NaN. It needs FMA, which `vector-bits` of 256
+    and more stand for. GELUs in f32 are computed as they are written.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::math::MathDialect"];
+  let options = [
+    Option<"vectorBits", "vector-bits", "int64_t", "512",
+           "Bits of a vector register; 0 for what the machine has (DLTI attributes, else this one)">
+  ];
+}
+
 def LowerMath : Pass<"xetile-lower-math", "::mlir::ModuleOp"> {
   let summary = "Lower the math dialect on the host to instructions, polynomials and calls of libmvec and libm, bf16 to f32";
   let description = [{

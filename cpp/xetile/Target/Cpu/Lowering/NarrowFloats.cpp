@@ -42,7 +42,7 @@ public:
   /// bf16 to f32, or f64. LLVM would do what follows an extension on bf16 itself.
   Value fromBf16(Value value, Type element);
   /// f32 to bf16, to nearest even.
-  Value toBf16(Value value);
+  Value toBf16(Value value, bool isNanShort = false);
   /// f64 to f32, such that rounding the result is rounding the value.
   Value toOdd(Value value);
   /// An integer that f64 has, and that becomes the same bf16.
@@ -75,7 +75,7 @@ Value Rounder::fromBf16(Value value, Type element) {
   return arith::ExtFOp::create(b, loc, withElement(value.getType(), element), wide);
 }
 
-Value Rounder::toBf16(Value value) {
+Value Rounder::toBf16(Value value, bool isNanShort) {
   Type type = withElement(value.getType(), b.getI32Type());
   Type half = withElement(value.getType(), b.getI16Type());
   Value bits = arith::BitcastOp::create(b, loc, type, value);
@@ -83,13 +83,16 @@ Value Rounder::toBf16(Value value) {
   Value high = arith::ShRUIOp::create(b, loc, bits, sixteen);
   Value odd = arith::AndIOp::create(b, loc, high, constant(type, 1));
   Value bias = arith::AddIOp::create(b, loc, odd, constant(type, 0x7fff));
-  Value sum = arith::AddIOp::create(b, loc, bits, bias);
-  Value rounded = arith::ShRUIOp::create(b, loc, sum, sixteen);
-  // NaN stays NaN, whatever bits are cut off.
-  Value quiet = arith::OrIOp::create(b, loc, high, constant(type, 0x40));
-  Value isNan = arith::CmpFOp::create(b, loc, arith::CmpFPredicate::UNO, value, value);
-  Value chosen = arith::SelectOp::create(b, loc, isNan, quiet, rounded);
-  Value narrow = arith::TruncIOp::create(b, loc, half, chosen);
+  Value rounded = arith::AddIOp::create(b, loc, bits, bias);
+  if (!isNanShort) {
+    // NaN stays NaN, whatever bits are cut off.
+    Value quiet = arith::OrIOp::create(b, loc, bits, constant(type, 0x400000));
+    Value isNan = arith::CmpFOp::create(b, loc, arith::CmpFPredicate::UNO, value, value);
+    rounded = arith::SelectOp::create(b, loc, isNan, quiet, rounded);
+  }
+  // Last: where f32 is made of the result again, both shifts are one mask.
+  Value kept = arith::ShRUIOp::create(b, loc, rounded, sixteen);
+  Value narrow = arith::TruncIOp::create(b, loc, half, kept);
   return arith::BitcastOp::create(b, loc, withElement(value.getType(), b.getBF16Type()), narrow);
 }
 
@@ -185,4 +188,8 @@ void xetile::lowerNarrow(RewriterBase &b, Operation *op) {
   if (getElementTypeOrSelf(computed).isF64() && computed != type)
     result = rounder.toOdd(result);
   b.replaceOp(op, isBf16(type) ? rounder.toBf16(result) : result);
+}
+
+Value xetile::roundToBf16(RewriterBase &b, Location loc, Value value, bool isNanShort) {
+  return Rounder(b, loc).toBf16(value, isNanShort);
 }

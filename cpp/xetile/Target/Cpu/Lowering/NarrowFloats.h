@@ -14,6 +14,11 @@ bool computesNarrow(mlir::Operation *op);
 /// Replaces such an op by ops on f32 and integers. They round once, subnormals as all others.
 void lowerNarrow(mlir::RewriterBase &rewriter, mlir::Operation *op);
 
+/// `value` of f32 as the nearest bf16. Of a NaN as of all other numbers where `isNanShort`, that is
+/// where the low 16 bits of any NaN are zero, or it needs a selection.
+mlir::Value roundToBf16(mlir::RewriterBase &rewriter, mlir::Location loc, mlir::Value value,
+                        bool isNanShort);
+
 } // namespace xetile
 
 #endif // XETILE_TARGET_CPU_LOWERING_NARROWFLOATS_H
