@@ -222,6 +222,8 @@ module attributes {transform.with_named_sequence} {
     transform.apply_cse to %functions : !transform.any_op
     transform.apply_patterns to %functions {
       transform.apply_patterns.linalg.erase_unnecessary_inputs
+      // An op of whose result only sizes are asked is no kernel's, either.
+      transform.apply_patterns.memref.resolve_ranked_shaped_type_result_dims
     } : !transform.any_op
     // A bias that several kernels read is read by each, not repeated in memory.
     %own = transform.apply_registered_pass "xetile-copy-broadcasts" to %fused : (!transform.any_op) -> !transform.any_op

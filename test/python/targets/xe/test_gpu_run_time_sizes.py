@@ -406,6 +406,44 @@ def test_a_mask_that_is_passed_on_is_a_kernel_s_beside_a_reduction():
         np.testing.assert_array_equal(copy, mask)
 
 
+SIZES_OF_BITS = """
+func.func @f(%bits: tensor<?xi1>, %x: tensor<?x?xf16>, %z: tensor<f32>) -> (tensor<?x?x1xf32>, tensor<f32>) {
+  %zero = arith.constant 0 : index
+  %half = arith.constant 0.5 : f16
+  %rows = tensor.dim %x, %zero : tensor<?x?xf16>
+  %columns = tensor.dim %bits, %zero : tensor<?xi1>
+  %m = tensor.empty(%rows, %columns) : tensor<?x?xi1>
+  %large = linalg.map ins(%x : tensor<?x?xf16>) outs(%m : tensor<?x?xi1>) (%a: f16, %o: i1) {
+    %b = arith.cmpf ogt, %a, %half : f16
+    linalg.yield %b : i1
+  }
+  %again = tensor.dim %large, %zero : tensor<?x?xi1>
+  %e = tensor.empty(%again, %columns) : tensor<?x?xf32>
+  %wide = linalg.map ins(%x : tensor<?x?xf16>) outs(%e : tensor<?x?xf32>) (%a: f16, %o: f32) {
+    %w = arith.extf %a : f16 to f32
+    linalg.yield %w : f32
+  }
+  %view = tensor.expand_shape %wide [[0], [1, 2]] output_shape [%again, %columns, 1]
+      : tensor<?x?xf32> into tensor<?x?x1xf32>
+  %table = arith.constant dense<[[0.0, 3.0], [1.5, 0.5]]> : tensor<2x2xf32>
+  %most = linalg.reduce { arith.maxnumf } ins(%table : tensor<2x2xf32>) outs(%z : tensor<f32>) dimensions = [0, 1]
+  return %view, %most : tensor<?x?x1xf32>, tensor<f32>
+}
+"""
+
+
+def test_what_only_sizes_are_asked_of_is_not_computed(rng):
+    """Bits that are an argument, and ones that an operation would compute: both would be left to the host."""
+    kernel = compiled(SIZES_OF_BITS, target="bmg")
+    assert kernel.schedule.name == "gpu_model"
+    assert "cmpf" not in str(kernel.stages.stage("1-xetile-workgroup").module)
+    for rows, columns in itertools.product((0, 1, 33), (0, 1, 77)):
+        x = draw(rng, (rows, columns), "f16")
+        view, most = kernel(np.ones(columns, bool), x, np.array(-1, np.float32))
+        np.testing.assert_array_equal(view, x.astype(np.float32)[..., None])
+        assert most == 3
+
+
 def test_arguments_of_open_sizes_that_are_only_passed_on_are_copied_by_kernels():
     text = """func.func @program(%x: tensor<?x3xf32>, %y: tensor<?xi8>)
     -> (tensor<?x3xf32>, tensor<?xi8>, tensor<?xf32>) {
