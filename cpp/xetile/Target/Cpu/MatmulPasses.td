@@ -82,9 +82,9 @@ def DeepTileMatmul : Pass<"deep-tile-matmul"> {
     columns after every so many of its steps of k.
 
     In a loop, `xetile.matmul_pack_before_loop` lets B be copied to packed blocks once before it, if it is the same in all
-    steps. Rates are in nanoseconds (`xetile.calibration` lists them): of instructions on vectors, and for a KiB that is read,
-    copied, written or waited for. Refused with an error that names the field, its value
-    and the legal range: values that do not fit the problem, the machine or each other.
+    steps and vectors do not run along k. Rates are in nanoseconds (`xetile.calibration` lists them): of instructions on
+    vectors, and for a KiB that is read, copied, written or waited for. Refused with an error that names the field, its
+    value and the legal range: values that do not fit the problem, the machine or each other.
   }];
   let options = [
     Option<"config", "config", "std::string", "\"\"", !strconcat("A JSON object of fields of the configuration: ", matmulFieldNames)>,

@@ -134,6 +134,10 @@ def scratch(kernel: Kernel) -> int:
     return max(math.prod(int(size) for size in sizes[:-1].split("x")) * 4 for sizes in found)
 
 
+def shares_k(kernel: Kernel) -> bool:
+    return any(int(count) > 1 for count in re.findall(r'"KThreads": (\d+)', kernel.explain()))
+
+
 CASES = [
     Sizes(1, 1, 64, 64, 16, 16),
     Sizes(1, 1, 300, 129, 24, 40),
@@ -143,6 +147,10 @@ CASES = [
     Sizes(1, 2, 515, 31, 33, 17),
     Sizes(1, 8, 9, 257, 128, 2),
     Sizes(5, 1, 129, 3, 64, 65),
+    # Vectors along the keys of few values: of two blocks of one thread, of one each of several.
+    Sizes(2, 2, 390, 16, 15, 4),
+    # Two threads share k of its scores.
+    Sizes(3, 1, 7, 3, 55, 2),
 ]
 
 
@@ -156,15 +164,16 @@ def test_attention_is_as_in_numpy_on_any_number_of_threads(rng, case):
     sizes = random_sizes(rng) if case == "random" else CASES[case]
     arrays = sizes.arrays(rng)
     expected = attend(*arrays)
-    results = []
-    for threads in (1, 3):
+    first = None
+    for threads in (1, 2, 3):
         kernel = build(text(sizes), threads=threads)
         out = np.full(expected.shape, np.nan, "f4")
         kernel(*arrays, out=out)
-        results.append(out)
-    np.testing.assert_allclose(results[0], expected, rtol=2e-5, atol=2e-5, err_msg=str(sizes))
-    for other in results[1:]:
-        np.testing.assert_array_equal(other, results[0], err_msg=str(sizes))
+        np.testing.assert_allclose(out, expected, rtol=2e-5, atol=2e-5, err_msg=str(sizes))
+        first = out if first is None else first
+        # Few rows whose scores stay near are two matmuls, of which threads may share k: then sums have another order.
+        if not shares_k(kernel):
+            np.testing.assert_array_equal(out, first, err_msg=str(sizes))
 
 
 def test_attention_is_recognised_by_its_structure(rng):

@@ -231,8 +231,9 @@ FailureOr<ConfigChoice> xetile::decideConfig(const Contraction &matmul,
   // A constant is packed by the compiler, what is frozen once for all calls: it costs no time.
   else if (matmul.extent(kN) != 1 && isKnownMatrix(matmul.op->getOperand(1)))
     packing.b = packing.aheadB = true;
-  // The cost of packing is amortized over many steps.
-  else if (op->hasAttr(kPackBeforeLoopAttr))
+  // The cost of packing is amortized over many steps. Where vectors run along k they do with and
+  // without a loop: the order of sums is the same however many steps a thread has.
+  else if (op->hasAttr(kPackBeforeLoopAttr) && CostModel(matmul, *machine, packing).vectorDim == kN)
     packing.b = true;
   ConfigChoice choice = chooseByRates(matmul, *machine, given, packing);
   if (Problem wrong = checkConfig(matmul, choice.config))
