@@ -259,6 +259,7 @@ def LowerMath : Pass<"xetile-lower-math", "::mlir::ModuleOp"> {
     library where a machine has no instructions for that, and those that some machines have make zeros of subnormals.
     Polynomials are inline, on vectors and scalars alike: a result does not depend on where its element is. They are for
     machines with FMA, which `vector-bits` of 256 and more stand for; others call the libraries for these functions, too.
+    With 512, exp of 16 lanes ends with AVX-512's `vscalefps`, which gives the same numbers.
 
     NaN, infinities, signed zeros and subnormals are as in C; sin,
     cos and tan reduce large arguments exactly. A negative power of an integer is 1, -1 or 0, of 0, too. `clampf` is

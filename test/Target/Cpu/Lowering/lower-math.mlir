@@ -24,20 +24,26 @@ func.func @exp2(%x: vector<16xf32>) -> vector<16xf32> {
 
 // -----
 
-// Some functions of f32 are inline: a polynomial between two steps that take exponents apart and together.
+// Some functions of f32 are inline: a polynomial between two steps that take exponents apart and together. AVX-512 does
+// the last one by an instruction; it takes powers of two that f32 does not have.
 // CHECK-LABEL: func @inline
-// CHECK: %[[N:.*]] = math.fma %{{.*}}, %{{.*}}, %{{.*}} : vector<16xf32>
-// CHECK: %[[BITS:.*]] = arith.bitcast %[[N]] : vector<16xf32> to vector<16xi32>
-// CHECK-COUNT-6: math.fma
-// CHECK: %[[HALF:.*]] = arith.shrui %[[BITS]]
-// CHECK: arith.subi %[[BITS]], %[[HALF]]
-// CHECK-COUNT-2: arith.mulf
-// CHECK-NOT: call
+// CHECK: math.fma %{{.*}}, %{{.*}}, %[[ROUND:.*]] : vector<16xf32>
+// CHECK: %[[N:.*]] = arith.subf %{{.*}}, %[[ROUND]] : vector<16xf32>
+// CHECK-COUNT-7: math.fma
+// CHECK: %[[POWER:.*]] = math.fma
+// CHECK: llvm.call_intrinsic "llvm.x86.avx512.mask.scalef.ps.512"(%[[POWER]], %[[N]], %[[POWER]], %{{.*}}, %{{.*}})
+// CHECK-NOT: {{call|mulf}}
 // CHECK: return
 // LANES-LABEL: func @inline
-// LANES-NOT: call
+// LANES-NOT: func.call
 // LANES: return
 // AVX2-LABEL: func @inline
+// AVX2: %[[N:.*]] = math.fma %{{.*}}, %{{.*}}, %{{.*}} : vector<16xf32>
+// AVX2: %[[BITS:.*]] = arith.bitcast %[[N]] : vector<16xf32> to vector<16xi32>
+// AVX2-COUNT-6: math.fma
+// AVX2: %[[HALF:.*]] = arith.shrui %[[BITS]]
+// AVX2: arith.subi %[[BITS]], %[[HALF]]
+// AVX2-COUNT-2: arith.mulf
 // AVX2-NOT: call
 // AVX2: return
 // Without FMA they are calls.
@@ -46,6 +52,20 @@ func.func @exp2(%x: vector<16xf32>) -> vector<16xf32> {
 func.func @inline(%x: vector<16xf32>) -> vector<16xf32> {
   %y = math.exp %x : vector<16xf32>
   return %y : vector<16xf32>
+}
+
+// -----
+
+// Fewer lanes, as scalars, in two steps: with the same result.
+// CHECK-LABEL: func @inline_of_fewer_lanes
+// AVX2-LABEL: func @inline_of_fewer_lanes
+// CHECK: arith.shrui
+// CHECK-COUNT-2: arith.mulf
+// CHECK-NOT: call
+// CHECK: return
+func.func @inline_of_fewer_lanes(%x: vector<8xf32>) -> vector<8xf32> {
+  %y = math.exp %x : vector<8xf32>
+  return %y : vector<8xf32>
 }
 
 // -----

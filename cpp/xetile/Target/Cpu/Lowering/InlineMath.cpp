@@ -1,7 +1,8 @@
 //===- InlineMath.cpp - functions of f32 as polynomials ----------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// In: exp, expm1, tanh, erf, log and log1p of f32, on scalars and vectors. Out: arith and math.fma,
-// a few dozen instructions without a branch. Refused: nothing; other ops are the caller's.
+// In: exp, expm1, tanh, erf, log and log1p of f32, on scalars and vectors. Out: arith, math.fma and
+// AVX-512's scalef, a few dozen instructions without a branch. Refused: nothing; other ops are
+// the caller's.
 //===----------------------------------------------------------------------===//
 // A call of libmvec saves all vector registers and waits for each result; these chains overlap.
 // Every step is an op of IEEE arithmetic on one element: a result is the same in a full vector, in
@@ -13,6 +14,7 @@
 //===----------------------------------------------------------------------===//
 #include "xetile/Target/Cpu/Lowering/InlineMath.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/IR/TypeUtilities.h"
 #include "xetile/Target/Cpu/Lowering/ExpandMath.h"
@@ -30,6 +32,8 @@ constexpr float kLog2e = 0x1.715476p+0f, kLn2 = 0x1.62e43p-1f;
 constexpr float kLn2High = 0x1.63p-1f, kLn2Low = -0x1.bd0106p-13f;
 /// Added to a number of up to 22 bits, it leaves the nearest integer in the last bits.
 constexpr float kRound = 0x1.8p+23f;
+constexpr int64_t kAvx512Lanes = 16;
+constexpr StringLiteral kScale = "llvm.x86.avx512.mask.scalef.ps.512";
 /// The bits of sqrt(1/2), of 4 and of sign and exponent; how many are behind them.
 constexpr int32_t kHalfRoot = 0x3f3504f3, kFour = 0x40800000;
 constexpr int32_t kExponent = -0x00800000, kDigits = 23;
@@ -54,10 +58,13 @@ constexpr float kErfBelow[] = {-0x1.5aba64p+0f, -0x1.5c6662p-1f,  -0x1.3cee4cp-3
 
 class Inliner {
 public:
-  Inliner(RewriterBase &rewriter, Operation *op) : b(rewriter), loc(op->getLoc()) {
+  Inliner(RewriterBase &rewriter, Operation *op, int64_t vectorBits)
+      : b(rewriter), loc(op->getLoc()) {
     b.setInsertionPoint(op);
     type = op->getResult(0).getType();
     bits = withElement(type, b.getI32Type());
+    auto vector = dyn_cast<VectorType>(type);
+    fillsAvx512 = vector && vectorBits == 512 && vector.getNumElements() == kAvx512Lanes;
   }
 
   Value exp(Value x);
@@ -120,14 +127,29 @@ private:
 
   /// x = n ln(2) + rest with |rest| <= ln(2) / 2. The last bits of `biased` are those of n + bias.
   struct Reduced {
-    Value rest, biased;
+    Value rest, n, biased;
   };
   Reduced reduce(Value x, int bias) {
     Value round = number(kRound + float(bias));
     Value shifted = fma(x, number(kLog2e), round);
     Value n = sub(shifted, round);
     Value rest = fma(n, number(-kLn2Low), fma(n, number(-kLn2High), x));
-    return {rest, bitsOf(shifted)};
+    return {rest, n, bitsOf(shifted)};
+  }
+  /// x 2^n for n from -150 to 130, rounded once. AVX-512 has an instruction for it; elsewhere in
+  /// two steps, of which the first is exact, as 2^n may be no number. `biased` is n + 2 * 127.
+  Value scale(Value x, Value n, Value biased) {
+    if (fillsAvx512) {
+      // Not by upstream's x86vector.avx512.mask.scalef, whose operands have each other's names.
+      constexpr int32_t kRoundAsUsual = 4;
+      Value all = arith::ConstantOp::create(b, loc, b.getI16IntegerAttr(-1));
+      Value mode = arith::ConstantOp::create(b, loc, b.getI32IntegerAttr(kRoundAsUsual));
+      return LLVM::CallIntrinsicOp::create(b, loc, type, b.getStringAttr(kScale),
+                                           ValueRange{x, n, x, all, mode})
+          .getResults();
+    }
+    Value half = arith::ShRUIOp::create(b, loc, biased, integer(1));
+    return mul(mul(x, powerOfTwo(subBits(biased, half))), powerOfTwo(half));
   }
   /// e^r - 1 of what is left.
   Value expm1OfRest(Value r) { return fma(mul(r, r), horner(r, kExpm1), r); }
@@ -140,18 +162,17 @@ private:
   RewriterBase &b;
   Location loc;
   Type type, bits;
+  bool fillsAvx512;
 };
 
 } // namespace
 
-/// Multiplied by 2^n in two steps: n is -150 for the least subnormal number, 128 for infinity.
+/// n is -150 for the least subnormal number, 128 for infinity.
 Value Inliner::exp(Value x) {
   Reduced of = reduce(atLeast(atMost(x, 90.0f), -105.0f), 2 * 127);
   Value one = number(1.0f);
   Value power = fma(fma(horner(of.rest, kExp), of.rest, one), of.rest, one);
-  Value half = arith::ShRUIOp::create(b, loc, of.biased, integer(1));
-  Value other = subBits(of.biased, half);
-  return mul(mul(power, powerOfTwo(other)), powerOfTwo(half));
+  return scale(power, of.n, of.biased);
 }
 
 /// 2^n (e^r - 1) + 2^n - 1, half of it, as 2^128 is no number. That would round subnormal results,
@@ -226,10 +247,10 @@ Value Inliner::log1p(Value x) {
   return select(is(Is::OLE, x, least), outside, result);
 }
 
-bool xetile::inlineMath(RewriterBase &rewriter, Operation *op) {
+bool xetile::inlineMath(RewriterBase &rewriter, Operation *op, int64_t vectorBits) {
   if (op->getNumOperands() != 1 || !getElementTypeOrSelf(op->getOperand(0).getType()).isF32())
     return false;
-  Inliner inliner(rewriter, op);
+  Inliner inliner(rewriter, op, vectorBits);
   Value x = op->getOperand(0);
   Value result = llvm::TypeSwitch<Operation *, Value>(op)
                      .Case([&](math::ExpOp) { return inliner.exp(x); })

@@ -186,7 +186,8 @@ LogicalResult LowerMath::lower(RewriterBase &b, Operation *op) {
   if (failed(bits))
     return failure();
   // AVX2 implies FMA: one rounding, where two would be too many for the polynomials.
-  if (auto function = op->getParentOfType<func::FuncOp>(); *bits >= 256 && inlineMath(b, op)) {
+  if (auto function = op->getParentOfType<func::FuncOp>();
+      *bits >= 256 && inlineMath(b, op, *bits)) {
     realignStack(b, function);
     return success();
   }
