@@ -1,7 +1,7 @@
 // B that is packed before a loop, and where it is not: vectors run along k in a loop as they do without one, so that the
 // order of sums does not depend on the steps that a thread has.
-// RUN: xetile-opt %s --deep-tile-matmul="explain threads=1" -o /dev/null 2>&1 | FileCheck %s
-// RUN: xetile-opt %s --deep-tile-matmul="threads=1" | FileCheck %s --check-prefix=TILED
+// RUN: xetile-opt %s --split-input-file --deep-tile-matmul="explain threads=1" -o /dev/null 2>&1 | FileCheck %s
+// RUN: xetile-opt %s --split-input-file --deep-tile-matmul="threads=1" | FileCheck %s --check-prefix=TILED
 
 #machine = #dlti.target_system_spec<"CPU" = #dlti.target_device_spec<"num_threads" = 1 : i32,
   "L1_cache_size_in_bytes" = 32768 : i32, "L2_cache_size_in_bytes" = 1048576 : i32,
@@ -56,5 +56,41 @@ func.func @wide(%a: tensor<256x512xf32>, %b: tensor<512x64xf32>, %c: tensor<256x
   }
   %one = linalg.matmul ins(%d, %b : tensor<64x512xf32>, tensor<512x64xf32>) outs(%e : tensor<64x64xf32>) -> tensor<64x64xf32>
   return %r, %one : tensor<256x64xf32>, tensor<64x64xf32>
+}
+}
+
+// -----
+
+// Copies that were measured would choose vectors along n; what is known of such a CPU is followed, with and without a loop.
+#machine = #dlti.target_system_spec<"CPU" = #dlti.target_device_spec<"num_threads" = 1 : i32, "name" = "znver4",
+  "L1_cache_size_in_bytes" = 32768 : i32, "L2_cache_size_in_bytes" = 1048576 : i32,
+  "L3_cache_size_in_bytes" = 33554432 : i32, "max_vector_width" = 512 : i32, "copy_l2_ns" = 47.0 : f64,
+  "copy_l3_ns" = 47.0 : f64, "uncertainty" = 0.9 : f64>>
+module attributes {dlti.target_system_spec = #machine} {
+// CHECK-LABEL: remark: {"MThreads": 1
+// CHECK: vectors of 16 run along k
+// CHECK: pack B: no (it is copied to rows along k)
+func.func @slow_copies(%a: tensor<64x512xf32>, %b: tensor<512x12xf32>, %c: tensor<64x12xf32>) -> tensor<64x12xf32> {
+  %z = linalg.matmul {xetile.matmul_pack_before_loop} ins(%a, %b : tensor<64x512xf32>, tensor<512x12xf32>)
+      outs(%c : tensor<64x12xf32>) -> tensor<64x12xf32>
+  return %z : tensor<64x12xf32>
+}
+}
+
+// -----
+
+// Here those that were measured are followed, which choose vectors along k.
+#machine = #dlti.target_system_spec<"CPU" = #dlti.target_device_spec<"num_threads" = 1 : i32, "name" = "znver4",
+  "L1_cache_size_in_bytes" = 32768 : i32, "L2_cache_size_in_bytes" = 1048576 : i32,
+  "L3_cache_size_in_bytes" = 33554432 : i32, "max_vector_width" = 512 : i32, "copy_l2_ns" = 11.8 : f64,
+  "copy_l3_ns" = 11.8 : f64, "uncertainty" = 0.0 : f64>>
+module attributes {dlti.target_system_spec = #machine} {
+// CHECK-LABEL: remark: {"MThreads": 1
+// CHECK: vectors of 16 run along k
+// CHECK: pack B: no (it is copied to rows along k)
+func.func @fast_copies(%a: tensor<64x512xf32>, %b: tensor<512x13xf32>, %c: tensor<64x13xf32>) -> tensor<64x13xf32> {
+  %z = linalg.matmul {xetile.matmul_pack_before_loop} ins(%a, %b : tensor<64x512xf32>, tensor<512x13xf32>)
+      outs(%c : tensor<64x13xf32>) -> tensor<64x13xf32>
+  return %z : tensor<64x13xf32>
 }
 }

@@ -160,6 +160,23 @@ static void decidePacking(const Contraction &matmul, const Machine &machine, Con
   choice.reasons.push_back(note);
 }
 
+/// `machine` with the rates that those measured on it are weighed against.
+static Machine withUsualRates(const Machine &machine) {
+  Machine usual = machine;
+  usual.rates = *machine.usual;
+  usual.ratesSource =
+      machine.ratesSource + (machine.known ? ", those of the table chose" : ", typical ones chose");
+  return usual;
+}
+
+/// True if vectors run along n by all rates that may choose.
+static bool runsAlongColumns(const Contraction &matmul, const Machine &machine) {
+  auto isAlongN = [&](const Machine &rated) {
+    return CostModel(matmul, rated, PackingWish()).vectorDim == kN;
+  };
+  return isAlongN(machine) && (!machine.usual || isAlongN(withUsualRates(machine)));
+}
+
 /// The choice by measured rates, unless that by rates of the table, or typical ones, is predicted
 /// to take as long: then it stays, as that was tried.
 static ConfigChoice chooseByRates(const Contraction &matmul, const Machine &machine,
@@ -168,11 +185,7 @@ static ConfigChoice chooseByRates(const Contraction &matmul, const Machine &mach
   llvm::append_range(choice.reasons, machine.notes);
   if (!machine.usual)
     return choice;
-  Machine usual = machine;
-  usual.rates = *machine.usual;
-  usual.ratesSource =
-      machine.ratesSource + (machine.known ? ", those of the table chose" : ", typical ones chose");
-  ConfigChoice other = chooseConfig(matmul, usual, given, packing);
+  ConfigChoice other = chooseConfig(matmul, withUsualRates(machine), given, packing);
   if (other.config == choice.config && other.packA == choice.packA && other.packB == choice.packB &&
       other.turnB == choice.turnB)
     return choice;
@@ -233,7 +246,7 @@ FailureOr<ConfigChoice> xetile::decideConfig(const Contraction &matmul,
     packing.b = packing.aheadB = true;
   // The cost of packing is amortized over many steps. Where vectors run along k they do with and
   // without a loop: the order of sums is the same however many steps a thread has.
-  else if (op->hasAttr(kPackBeforeLoopAttr) && CostModel(matmul, *machine, packing).vectorDim == kN)
+  else if (op->hasAttr(kPackBeforeLoopAttr) && runsAlongColumns(matmul, *machine))
     packing.b = true;
   ConfigChoice choice = chooseByRates(matmul, *machine, given, packing);
   if (Problem wrong = checkConfig(matmul, choice.config))
