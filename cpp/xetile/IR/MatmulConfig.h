@@ -34,6 +34,8 @@ template <typename Value> struct MatmulFields {
 struct MatmulConfig : MatmulFields<int64_t> {
   MatmulConfig() : MatmulFields{{1, 1, 1}, {1, 1, 1}, {1, 1, 1}, 0} {}
 
+  int64_t allThreads() const { return threads[kM] * threads[kN] * threads[kK]; }
+
   /// The loops over blocks from the outermost to the innermost.
   std::array<MatmulDim, 3> middleLoops() const;
 };

@@ -52,11 +52,11 @@ func.func @sixteen_rows(%a: tensor<16x2464xf32>, %b: tensor<2464x720xf32>, %c: t
   "L1_cache_size_in_bytes" = 49152 : i32, "L2_cache_size_in_bytes" = 2097152 : i32, "L3_cache_size_in_bytes" = 314572800 : i64,
   "max_vector_width" = 512 : i32, "bf16_dot" = 1 : i32, "name" = "emeraldrapids">>
 module attributes {dlti.target_system_spec = #machine} {
-// Up to 128 rows: in place instead of copied. Rows of up to 8 KiB are read 64 at a time, longer ones in fewer.
-// TOLD: remark: {{.*}}"KBlock": 64, "innermostMBlock": 8, "innermostNBlock": 48,
+// Up to 128 rows: in place instead of copied, 128 rows of B at a time.
+// TOLD: remark: {{.*}}"KBlock": 128, "innermostMBlock": 8, "innermostNBlock": 48,
 // TOLD: pack B: no
 // TOLD: rows of B, which is read in place, are fetched to L1
-// TOLD: remark: {{.*}}"KBlock": 32, "innermostMBlock": 8, "innermostNBlock": 48,
+// TOLD: remark: {{.*}}"KBlock": 128, "innermostMBlock": 8, "innermostNBlock": 48,
 // TOLD: rows of B, which is read in place, are fetched to L1
 // CHECK-LABEL: func @many_rows
 // CHECK-COUNT-2: xetile.fetched = array<i64: 48, 1, 3>

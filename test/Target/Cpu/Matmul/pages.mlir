@@ -66,7 +66,7 @@ func.func @narrow(%a: tensor<96x6144xf32>, %b: tensor<6144x96xf32>, %c: tensor<9
 }
 // 16 threads along n would each begin 1872 rows in pages of their own, more than are remembered: k is shared, too.
 // A thread that has whole rows fills their pages.
-// MANY: remark: {"MThreads": 2, "NThreads": 2, "KThreads": 4,
+// MANY: remark: {"MThreads": 1, "NThreads": 5, "KThreads": 3,
 // CHECK: remark: {"MThreads": 1
 // CHECK: waiting for it in place 811976;
 func.func @parts_of_rows(%a: tensor<16x1872xf32>, %b: tensor<1872x1424xf32>, %c: tensor<16x1424xf32>) -> tensor<16x1424xf32> {

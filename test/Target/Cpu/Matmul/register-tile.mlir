@@ -39,12 +39,18 @@ func.func @far_columns(%a: tensor<2000x1000xf32>, %b: tensor<1000x14xf32>, %c: t
   %d = linalg.matmul ins(%a, %b : tensor<2000x1000xf32>, tensor<1000x14xf32>) outs(%c : tensor<2000x14xf32>) -> tensor<2000x14xf32>
   return %d : tensor<2000x14xf32>
 }
-// The second level has them, or there are two vectors of columns.
-// CHECK-LABEL: remark: {{.*}}"innermostMBlock": 25, "innermostNBlock": 16,
+// The second level has them: 16 rows of 1 KiB or more, as many shorter ones as registers hold. Or there are two vectors of
+// columns.
+// CHECK-LABEL: remark: {{.*}}"innermostMBlock": 16, "innermostNBlock": 16,
+// CHECK-LABEL: remark: {{.*}}"innermostMBlock": 30, "innermostNBlock": 16,
 // CHECK-LABEL: remark: {{.*}}"innermostMBlock": 13, "innermostNBlock": 32,
 func.func @near_rows(%a: tensor<400x336xf32>, %b: tensor<336x16xf32>, %c: tensor<400x16xf32>) -> tensor<400x16xf32> {
   %d = linalg.matmul ins(%a, %b : tensor<400x336xf32>, tensor<336x16xf32>) outs(%c : tensor<400x16xf32>) -> tensor<400x16xf32>
   return %d : tensor<400x16xf32>
+}
+func.func @short_rows(%a: tensor<3000x100xf32>, %b: tensor<100x16xf32>, %c: tensor<3000x16xf32>) -> tensor<3000x16xf32> {
+  %d = linalg.matmul ins(%a, %b : tensor<3000x100xf32>, tensor<100x16xf32>) outs(%c : tensor<3000x16xf32>) -> tensor<3000x16xf32>
+  return %d : tensor<3000x16xf32>
 }
 func.func @two_vectors(%a: tensor<688x1712xf32>, %b: tensor<1712x32xf32>, %c: tensor<688x32xf32>) -> tensor<688x32xf32> {
   %d = linalg.matmul ins(%a, %b : tensor<688x1712xf32>, tensor<1712x32xf32>) outs(%c : tensor<688x32xf32>) -> tensor<688x32xf32>
@@ -99,5 +105,38 @@ func.func @near_third_level(%a: tensor<3077x392xf32>, %b: tensor<392x16xf32>, %c
 func.func @near_panels(%a: tensor<3990x2661xf32>, %b: tensor<2661x60xf32>, %c: tensor<3990x60xf32>) -> tensor<3990x60xf32> {
   %d = linalg.matmul ins(%a, %b : tensor<3990x2661xf32>, tensor<2661x60xf32>) outs(%c : tensor<3990x60xf32>) -> tensor<3990x60xf32>
   return %d : tensor<3990x60xf32>
+}
+// Rows of C of 7 vectors: 4 of them fill the registers, and multiply-adds read B from memory.
+// CHECK-LABEL: remark: {{.*}}"innermostMBlock": 4, "innermostNBlock": 112,
+// CHECK: 4 rows of 7 vectors of 16; 7400 cycles per step
+// CHECK-LABEL: remark: {{.*}}"innermostMBlock": 3, "innermostNBlock": 112,
+// CHECK-LABEL: remark: {{.*}}"innermostMBlock": 4, "innermostNBlock": 96,
+// CHECK-LABEL: remark: {{.*}}"innermostMBlock": 4, "innermostNBlock": 64,
+// CHECK-LABEL: remark: {{.*}}"innermostMBlock": 6, "innermostNBlock": 64,
+// CHECK-LABEL: remark: {{.*}}"innermostMBlock": 6, "innermostNBlock": 64,
+func.func @whole_rows(%a: tensor<1000x300xf32>, %b: tensor<300x112xf32>, %c: tensor<1000x112xf32>) -> tensor<1000x112xf32> {
+  %d = linalg.matmul ins(%a, %b : tensor<1000x300xf32>, tensor<300x112xf32>) outs(%c : tensor<1000x112xf32>) -> tensor<1000x112xf32>
+  return %d : tensor<1000x112xf32>
+}
+func.func @last_vector_has_one(%a: tensor<129x300xf32>, %b: tensor<300x97xf32>, %c: tensor<129x97xf32>) -> tensor<129x97xf32> {
+  %d = linalg.matmul ins(%a, %b : tensor<129x300xf32>, tensor<300x97xf32>) outs(%c : tensor<129x97xf32>) -> tensor<129x97xf32>
+  return %d : tensor<129x97xf32>
+}
+func.func @six_vectors(%a: tensor<1000x300xf32>, %b: tensor<300x96xf32>, %c: tensor<1000x96xf32>) -> tensor<1000x96xf32> {
+  %d = linalg.matmul ins(%a, %b : tensor<1000x300xf32>, tensor<300x96xf32>) outs(%c : tensor<1000x96xf32>) -> tensor<1000x96xf32>
+  return %d : tensor<1000x96xf32>
+}
+// Not of few rows of A, of integers, which have no such instruction, or of narrower elements.
+func.func @not_many_rows(%a: tensor<128x300xf32>, %b: tensor<300x112xf32>, %c: tensor<128x112xf32>) -> tensor<128x112xf32> {
+  %d = linalg.matmul ins(%a, %b : tensor<128x300xf32>, tensor<300x112xf32>) outs(%c : tensor<128x112xf32>) -> tensor<128x112xf32>
+  return %d : tensor<128x112xf32>
+}
+func.func @integers(%a: tensor<1000x300xi32>, %b: tensor<300x112xi32>, %c: tensor<1000x112xi32>) -> tensor<1000x112xi32> {
+  %d = linalg.matmul ins(%a, %b : tensor<1000x300xi32>, tensor<300x112xi32>) outs(%c : tensor<1000x112xi32>) -> tensor<1000x112xi32>
+  return %d : tensor<1000x112xi32>
+}
+func.func @narrow(%a: tensor<1000x300xf16>, %b: tensor<300x112xf16>, %c: tensor<1000x112xf32>) -> tensor<1000x112xf32> {
+  %d = linalg.matmul ins(%a, %b : tensor<1000x300xf16>, tensor<300x112xf16>) outs(%c : tensor<1000x112xf32>) -> tensor<1000x112xf32>
+  return %d : tensor<1000x112xf32>
 }
 }

@@ -47,7 +47,7 @@ func.func @all_of_the_second_level(%a: tensor<24x2048xf32>, %b: tensor<2048x1024
 }
 // For many rows of A, which visit C for each block, B is streamed from four times as much on.
 // CHECK: remark: {"MThreads": 1, "NThreads": 4, "KThreads": 1, {{.*}}"KBlock": 672,
-// CHECK: remark: {"MThreads": 1, "NThreads": 4, "KThreads": 1, {{.*}}"KBlock": 32,
+// CHECK: remark: {"MThreads": 1, "NThreads": 1, "KThreads": 4, {{.*}}"KBlock": 128,
 func.func @several_panels(%a: tensor<48x1328xf32>, %b: tensor<1328x3824xf32>, %c: tensor<48x3824xf32>) -> tensor<48x3824xf32> {
   %d = linalg.matmul ins(%a, %b : tensor<48x1328xf32>, tensor<1328x3824xf32>) outs(%c : tensor<48x3824xf32>) -> tensor<48x3824xf32>
   return %d : tensor<48x3824xf32>

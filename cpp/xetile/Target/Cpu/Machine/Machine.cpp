@@ -158,6 +158,7 @@ FailureOr<Machine> xetile::describeMachine(Operation *op, bool require) {
       failed(readRates(op, isDescribed ? "CPU" : "host", machine)) ||
       (isDescribed && failed(readFlags(op, machine))))
     return failure();
+  machine.allCores = machine.cores;
   // These instructions have 512-bit forms here; tiles come with both kinds of dot products.
   machine.amx &= machine.vectorBits == 512;
   // Multiply-adds of widened elements, which are half as many, may be faster.

@@ -13,7 +13,8 @@ constexpr int64_t kCacheLineBytes = 64;
 
 /// Sizes in bytes; `vectorBits` of the widest vector registers, `registers` their number.
 struct Machine {
-  int64_t cores = 1;
+  /// Those that may be used, of so many; a virtual machine may tell of two where there is one.
+  int64_t cores = 1, allCores = 1;
   int64_t l1 = 32 << 10, l2 = 1 << 20, l3 = 16 << 20;
   /// Lines of a set.
   int64_t l1Ways = 8, l2Ways = 8;

@@ -27,9 +27,11 @@ static bool mayFetchB(const CostModel &model, const ConfigChoice &choice) {
 static bool staysInSecondLevel(const CostModel &model, const MatmulConfig &config) {
   MatmulDim along = model.vectorDim == kM ? kM : kN;
   auto columns = double(model.share(config, along));
-  double reach = double(along == kN ? model.reachOf(columns) : model.machine.l2);
   // A row or two wait for all of B anyway, and visit C for each block.
-  double kept = model.fetchesAhead() ? model.keptOfSecondLevel() : 1;
+  bool isAhead = model.fetchesAhead();
+  double own = isAhead ? model.ownSecondLevel(config.allThreads()) : double(model.machine.l2);
+  double reach = along == kN ? std::min(double(model.reachOf(columns)), own) : own;
+  double kept = isAhead ? model.keptOfSecondLevel() : 1;
   return columns * double(model.share(config, kK)) * double(model.inputBytes) <= kept * reach;
 }
 

@@ -14,12 +14,10 @@ using namespace xetile;
 
 /// The estimate of an unknown size.
 static constexpr int64_t kTypicalExtent = 1024;
-/// Rows for which panels of B do not come to the first level to stay.
-static constexpr int64_t kFewRows = 16;
 /// Up to so many rows multiply each line of B so little that to fetch it ahead costs as much.
 static constexpr int64_t kFewestRows = 4;
-/// For more rows than this a B that is fetched ahead is in the first level already.
-static constexpr int64_t kRowsAhead = 128;
+/// Bytes of a dot product's group, where elements are bytes.
+static constexpr int64_t kBytesOfGroup = 4;
 /// Bytes of a page of memory.
 static constexpr int64_t kPage = 4096;
 /// Copying B to rows along k instead of panels, as a factor:
@@ -53,11 +51,11 @@ CostModel::CostModel(const Contraction &matmul, const Machine &machine, PackingW
   inputBytes = std::max<int64_t>(matmul.elementType(0).getIntOrFloatBitWidth() / 8, 1);
   length = std::max<int64_t>(machine.vectorBits / sumBits, 1);
   registerTile = chooseRegisterTile(extents[kM], extents[kN], length, machine.registers, tileRows(),
-                                    panelWaits(), foldsLoads());
+                                    panelWaits(), foldedLoads());
   // They wait less for A, by as much as more rows would save.
   if (streamsA())
     registerTile.cycles = chooseRegisterTile(extents[kM], extents[kN], length, machine.registers,
-                                             rowsInFirstLevel(0), panelWaits(), foldsLoads())
+                                             rowsInFirstLevel(0), panelWaits(), foldedLoads())
                               .cycles;
   // Columns that pass once need not stay in the first level.
   constexpr int64_t kRowsOfOneTile = 8;
@@ -67,7 +65,7 @@ CostModel::CostModel(const Contraction &matmul, const Machine &machine, PackingW
   vectorDim = chooseVectorDim();
   if (vectorDim == kM)
     registerTile = chooseRegisterTile(extents[kN], extents[kM], length, machine.registers,
-                                      /*mostRows=*/30, {}, foldsLoads());
+                                      /*mostRows=*/30, {}, foldedLoads());
   streamedRows = chooseStreamedRows();
 }
 
@@ -97,7 +95,11 @@ int64_t CostModel::chooseStreamedRows() const {
   constexpr int64_t kShort = 1024;
   if (rows > kMost && extents[kN] * inputBytes <= kShort)
     return 0;
-  // Measured on an Emerald Rapids: 64 rows of up to 8 KB, 16 to 32 of more.
+  // Measured on an Emerald Rapids: of more rows of A each step visits more sums, 64 x 1024 x 1024
+  // takes 0.95 of the time with 128 rows; of few 64 rows of up to 8 KB, 16 to 32 of more.
+  constexpr int64_t kMoreRows = 128;
+  if (rows > kMost)
+    return kMoreRows;
   constexpr double kBlock = 512 << 10;
   constexpr int64_t kLeast = 16, kLargest = 64;
   double fit = std::max(kBlock / (double(extents[kN]) * double(inputBytes)), 1.0);
@@ -114,63 +116,10 @@ bool CostModel::fetchesAhead() const {
          isThirdLevelFar() && extents[kM] > kFewestRows && extents[kM] <= kRowsAhead;
 }
 
-bool CostModel::streamsA() const {
-  double bytes = double(extents[kM]) * extents[kK] * inputBytes;
-  return isThirdLevelFar() && extents[kN] <= length && bytes > double(machine.l2);
-}
-
-int64_t CostModel::tileRows() const {
-  // Measured on an Emerald Rapids: parts of fewer rows are longer, which prefetchers follow; 8 of
-  // one vector keep multipliers busy. 688 x 16 x 1712 takes 0.86 of the time of 30 rows. Few rows
-  // that wait for B are as many.
-  constexpr int64_t kInFlight = 8;
-  bool isFew = streamsA() || (fetchesAhead() && extents[kM] > kFewRows);
-  return std::min(rowsInFirstLevel(0), isFew ? kInFlight : 30);
-}
-
-/// Rows that are a multiple of 4 KiB apart share one set, as the sets of x86's first level span a
-/// page.
-int64_t CostModel::rowsInFirstLevel(unsigned operand) const {
-  constexpr int64_t kSpan = 4096, kMost = 30, kLeast = 4;
-  auto type = cast<ShapedType>(matmul.op->getOperand(operand).getType());
-  int64_t apart = type.getShape().back();
-  if (!isPlain(operand) || !runsAlong(operand, kK) || offsetsBytes(matmul, machine) ||
-      ShapedType::isDynamic(apart) || apart * inputBytes % kCacheLineBytes != 0)
-    return kMost;
-  int64_t sets = kSpan / std::gcd(apart * inputBytes, kSpan);
-  // Vectors of B and C take two.
-  int64_t lines = machine.l1 / kSpan * sets - 2;
-  return std::clamp(lines, kLeast, kMost);
-}
-
-PanelWaits CostModel::panelWaits() const {
-  // Measured on an Emerald Rapids: of 16 rows, 8 with 2 or 3 vectors were the fastest. With many
-  // rows blocks of 6 x 4 vectors were as fast as those of 12 x 2.
-  if (extents[kM] > (fetchesAhead() ? kRowsAhead : kFewRows))
-    return {};
-  double bytes = double(length * inputBytes * group);
-  PanelWaits waits = {
-      cycles(machine.rates.waitL2) * bytes / 1024,
-      int64_t(machine.l1 / 2.0 / (bytes * double(llvm::divideCeil(extents[kK], group))))};
-  // It waits half as long for vectors that are fetched ahead, but each row is in another page: of
-  // 48 to 128 rows 8 x 48 and 6 x 64 took 0.7 to 0.9 of the time of 12 x 32 and 4 x 96.
-  if (fetchesAhead()) {
-    waits.cycles /= 2;
-    waits.row = 2;
-  }
-  return waits;
-}
-
 double CostModel::lineCycles() const {
   bool isNear = double(extents[kM]) * extents[kK] * inputBytes <= double(machine.l1);
   double bytes = double(machine.vectorBits) / 8;
   return isNear ? 0 : cycles(machine.rates.readL2) * bytes / 1024 / dotCycles();
-}
-
-bool CostModel::foldsLoads() const {
-  // Of few rows tiles of several vectors were the fastest on an Emerald Rapids.
-  return extents[kM] > kFewRows && extents[kN] <= length &&
-         matmul.elementType(0).getIntOrFloatBitWidth() == sumBits;
 }
 
 double CostModel::alongColumns() const {
@@ -269,14 +218,18 @@ double CostModel::copyCost(double elements) const {
 }
 
 double CostModel::panelCost(double elements) const {
+  // Measured on an Emerald Rapids with tiles: 16 x 112 x 3168 of bytes took 81 ns a KiB of B, which
+  // is near, 16 x 80 x 2288 106.
+  if (!packing.aheadB && usesTiles() && group == kBytesOfGroup)
+    return elements * perElement(machine.rates.copyL3);
   if (!packing.aheadB)
     return copyCost(elements);
   bool near = elements * inputBytes <= machine.l2;
   return near ? 0 : elements * perElement(machine.rates.waitL3);
 }
 
-double CostModel::readACost(double elements) const {
-  return isNear(elements) ? 0 : waitCost(elements, 0);
+double CostModel::readACost(double elements, int64_t threads) const {
+  return elements * double(inputBytes) <= ownSecondLevel(threads) ? 0 : waitCost(elements, 0);
 }
 
 double CostModel::waitCost(double elements, unsigned operand) const {
@@ -293,14 +246,35 @@ double CostModel::waitForB(const MatmulConfig &config, double m, double elements
   return elements * std::max(perElement(machine.rates.readL3) - rows / double(length), least);
 }
 
-double CostModel::readBCost(const MatmulConfig &config, double m, double n, double k) const {
+bool CostModel::mayShareCores(int64_t threads) const {
+  return isThirdLevelFar() && threads > 1 && 2 * threads > machine.allCores;
+}
+
+double CostModel::ownSecondLevel(int64_t threads) const {
+  // Measured on an Emerald Rapids of 16 virtual cores, 16 x 3408 x 832: 16 threads with 0.7 MiB of
+  // B each took 85 us, with 1.4 MiB 144.
+  return mayShareCores(threads) ? double(machine.l2) / 2 : double(machine.l2);
+}
+
+double CostModel::pairedLoad(double busiest, int64_t threads) const {
+  // Measured there, 7 x 929 x 1180: 10 threads with two blocks each take 1.15 of the time of 16
+  // with one or two.
+  double all = double(extents[kM]) * double(extents[kN]) * double(extents[kK]);
+  double mean = std::min(all / double(threads) / busiest, 1.0);
+  return mayShareCores(threads) ? (1 + mean) / 2 : 1;
+}
+
+double CostModel::readBCost(const MatmulConfig &config, double m, double n, double k,
+                            int64_t threads) const {
   double passes = std::ceil(m / config.innermost[kM]);
   // Panels that are read again get half of the sets that they reach. Measured on an Emerald Rapids;
   // a third level that is near hides it.
   bool isAgain = isThirdLevelFar() && passes > 1;
   double full = keptOfSecondLevel(), share = isAgain ? 0.5 : 1;
-  double reach = isThirdLevelFar() ? double(reachOf(n)) : double(machine.l2);
-  double filled = n * k * inputBytes / reach;
+  // Threads with columns of their own fill sets of their own.
+  double own = ownSecondLevel(threads);
+  double filled =
+      n * k * inputBytes / (isThirdLevelFar() ? std::min(double(reachOf(n)), own) : own);
   double lost = filled > 1 ? 1 : filled <= full ? 0 : (filled - full) / (1 - full);
   double once = lost * waitForB(config, m, n * k);
   bool isCrowded = panelBytes(config, k) > share * double(reachOfPanel(config));
@@ -316,8 +290,8 @@ double CostModel::readBCost(const MatmulConfig &config, double m, double n, doub
 }
 
 double CostModel::walksCost(double n, double k) const {
-  // Half of what second-level translation buffers remember.
-  constexpr double kRemembered = 1024;
+  // Half of what second-level translation buffers remember; a few more are lost in part.
+  constexpr double kRemembered = 1024, kPartly = 128;
   // Measured on a virtual machine, whose walks have two levels: 16 x 1424 x 1872 with 16 threads,
   // each of which had 96 or 192 columns of all rows.
   constexpr double kWalk = 30;
@@ -326,7 +300,7 @@ double CostModel::walksCost(double n, double k) const {
   if (!isSeen || !pitch || *pitch < kPage || n >= double(extents[kN]))
     return 0;
   double pages = k * (1 + n * inputBytes / double(kPage));
-  return pages <= kRemembered ? 0 : cycles(kWalk) * k;
+  return cycles(kWalk) * k * std::clamp((pages - kRemembered) / kPartly, 0.0, 1.0);
 }
 
 double CostModel::pagesCost(const MatmulConfig &config, double n, double k) const {

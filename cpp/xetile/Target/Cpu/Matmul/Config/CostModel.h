@@ -19,6 +19,9 @@ int64_t threadStep(const Contraction &matmul, const MatmulConfig &config, Matmul
 /// measures: the fixed costs of one microkernel.
 constexpr double kCallCycles = 40;
 
+/// For more rows than this a B that is fetched ahead is in the first level already.
+constexpr int64_t kRowsAhead = 128;
+
 /// Rows of a tile register, and 32-bit columns of sums.
 constexpr int64_t kTileSide = 16;
 
@@ -81,9 +84,9 @@ struct CostModel {
   /// The same for the configuration's own threads.
   int64_t share(const MatmulConfig &config, MatmulDim dim) const;
 
-  /// True if a multiply-add reads an element from memory to all lanes; of many rows and columns of
-  /// one vector, for which it matters.
-  bool foldsLoads() const;
+  /// Loads that multiply-adds do, where it matters: of A for many rows and columns of one vector,
+  /// of B for many rows.
+  FoldedLoads foldedLoads() const;
   /// For vectors of a panel of B, along n, that few rows read: what the second level costs where
   /// the first does not keep the panel.
   PanelWaits panelWaits() const;
@@ -95,6 +98,15 @@ struct CostModel {
   /// some sets are full before all are. A third level that is near hides it.
   double keptOfSecondLevel() const { return isThirdLevelFar() ? 0.75 : 1; }
 
+  /// True if two of so many threads may share a core: virtual machines tell of one thread a core
+  /// where it has two.
+  bool mayShareCores(int64_t threads) const;
+  /// Bytes of a core's second level that each of so many threads has.
+  double ownSecondLevel(int64_t threads) const;
+  /// The part of the busiest thread's multiply-adds that a core with two of them waits for, as
+  /// another thread has the mean of all.
+  double pairedLoad(double busiest, int64_t threads) const;
+
   /// Cycles for so many nanoseconds.
   double cycles(double nanoseconds) const { return nanoseconds / machine.rates.multiplyAdd; }
   /// Cycles of an instruction that is no multiply-add, of bf16 or bytes; `typical` where its rate
@@ -105,8 +117,9 @@ struct CostModel {
   double copyCost(double elements) const;
   /// To have elements of B in panels.
   double panelCost(double elements) const;
-  /// For waiting for elements of A where they are: beside multiply-adds, which go on meanwhile.
-  double readACost(double elements) const;
+  /// For waiting for elements of A where they are, one of so many threads: beside multiply-adds,
+  /// which go on meanwhile.
+  double readACost(double elements, int64_t threads) const;
   /// True if the second level has so many elements of an input.
   bool isNear(double elements) const { return elements * double(inputBytes) <= double(machine.l2); }
   /// Cycles for waiting for elements that come from the third level.
@@ -115,7 +128,7 @@ struct CostModel {
   double waitForB(const MatmulConfig &config, double m, double elements) const;
   /// Cycles for reading k x n elements of B where they are, for each row of tiles of m: from beyond
   /// the second level once, where a block of B stays there.
-  double readBCost(const MatmulConfig &config, double m, double n, double k) const;
+  double readBCost(const MatmulConfig &config, double m, double n, double k, int64_t threads) const;
   /// Cycles for the pages that rows of B are in, where panels of it visit more of them than the
   /// first translation buffer has; once for all panels.
   double pagesCost(const MatmulConfig &config, double n, double k) const;
@@ -163,6 +176,9 @@ private:
   bool streamsA() const;
   /// The most rows of a register tile.
   int64_t tileRows() const;
+  /// Rows of a tile, 8 to 16, of which all threads have as many as possible: with 4 threads 144 x
+  /// 16 x 2368 took 0.77 of the time with 12 rows of that with 16.
+  int64_t equalRows() const;
   MatmulDim chooseVectorDim() const;
   /// Multiply-adds, or dot products, that a vector of a row of A takes as long as: from the second
   /// level, which rows past a column of B come from, unless the first level has all of them.

@@ -26,12 +26,17 @@ struct PanelWaits {
   }
 };
 
+/// Loads that may be operands of multiply-adds: an element of A, to all lanes; vectors of B, of
+/// which some have no register then.
+struct FoldedLoads {
+  bool ofA = false, ofB = false;
+};
+
 /// The register tile of at most `mostRows` that runs through m x n in the fewest cycles; `length`
-/// elements in a vector. `foldsLoads`: multiply-adds read an element of A from memory, to all
-/// lanes.
+/// elements in a vector.
 RegisterTile chooseRegisterTile(int64_t m, int64_t n, int64_t length, int64_t registers,
                                 int64_t mostRows = 30, PanelWaits waits = {},
-                                bool foldsLoads = false);
+                                FoldedLoads folds = {});
 
 } // namespace xetile
 
