@@ -9,7 +9,13 @@
 // CHECK-NOT: math.erf
 // CHECK-NOT: arith.mulf
 // CHECK: %[[T:.*]] = math.absf %[[X]]
-// CHECK-COUNT-8: math.fma
+// The exponent of 8 coefficients by halves: two squares, no long chain.
+// CHECK-COUNT-4: math.fma %{{.*}}, %[[T]], %{{.*}}
+// CHECK: %[[SQUARE:.*]] = arith.mulf %[[T]], %[[T]]
+// CHECK-COUNT-2: math.fma %{{.*}}, %[[SQUARE]], %{{.*}}
+// CHECK: arith.mulf %[[SQUARE]], %[[SQUARE]]
+// CHECK-NOT: arith.mulf
+// CHECK-COUNT-2: math.fma
 // CHECK: arith.subf
 // CHECK-COUNT-5: math.fma
 // CHECK-NOT: math.fma

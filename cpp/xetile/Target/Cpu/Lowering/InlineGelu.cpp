@@ -89,6 +89,20 @@ struct GeluBuilder : ImplicitLocOpBuilder {
       sum = fma(sum, x, number(coefficient));
     return sum;
   }
+  /// The same by halves of the powers, whose instructions need not wait for one another: worth the
+  /// products, one for each halving, where a polynomial is long.
+  Value byHalves(Value x, ArrayRef<float> coefficients) {
+    SmallVector<Value> sums = llvm::map_to_vector(
+        coefficients, [&](float coefficient) -> Value { return number(coefficient); });
+    for (Value power = x;; power = arith::MulFOp::create(*this, power, power)) {
+      SmallVector<Value> pairs;
+      for (size_t low = 0; low < sums.size(); low += 2)
+        pairs.push_back(low + 1 < sums.size() ? fma(sums[low + 1], power, sums[low]) : sums[low]);
+      if (pairs.size() == 1)
+        return pairs.front();
+      sums = pairs;
+    }
+  }
 
   Type type, bits;
 };
@@ -217,7 +231,7 @@ static Value matchGelu(Value value) {
 static Value inlineGelu(GeluBuilder &b, Value x, const Fit &fit) {
   using arith::CmpFPredicate;
   Value t = math::AbsFOp::create(b, x), round = b.number(kRound), zero = b.number(0.0f);
-  Value slope = b.horner(t, fit.exponent);
+  Value slope = b.byHalves(t, fit.exponent);
   Value shifted = b.fma(slope, t, round);
   Value rest = b.fma(slope, t, arith::SubFOp::create(b, round, shifted));
   Value below = arith::MulFOp::create(b, b.horner(rest, kPower), b.powerOfTwo(shifted));
