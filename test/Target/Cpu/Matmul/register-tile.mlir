@@ -43,6 +43,8 @@ func.func @far_columns(%a: tensor<2000x1000xf32>, %b: tensor<1000x14xf32>, %c: t
 // columns.
 // CHECK-LABEL: remark: {{.*}}"innermostMBlock": 16, "innermostNBlock": 16,
 // CHECK-LABEL: remark: {{.*}}"innermostMBlock": 30, "innermostNBlock": 16,
+// CHECK-LABEL: remark: {{.*}}"innermostMBlock": 15, "innermostNBlock": 16,
+// CHECK-LABEL: remark: {{.*}}"innermostMBlock": 13, "innermostNBlock": 32,
 // CHECK-LABEL: remark: {{.*}}"innermostMBlock": 13, "innermostNBlock": 32,
 func.func @near_rows(%a: tensor<400x336xf32>, %b: tensor<336x16xf32>, %c: tensor<400x16xf32>) -> tensor<400x16xf32> {
   %d = linalg.matmul ins(%a, %b : tensor<400x336xf32>, tensor<336x16xf32>) outs(%c : tensor<400x16xf32>) -> tensor<400x16xf32>
@@ -52,9 +54,17 @@ func.func @short_rows(%a: tensor<3000x100xf32>, %b: tensor<100x16xf32>, %c: tens
   %d = linalg.matmul ins(%a, %b : tensor<3000x100xf32>, tensor<100x16xf32>) outs(%c : tensor<3000x16xf32>) -> tensor<3000x16xf32>
   return %d : tensor<3000x16xf32>
 }
+func.func @equal_rows(%a: tensor<133x300xf32>, %b: tensor<300x16xf32>, %c: tensor<133x16xf32>) -> tensor<133x16xf32> {
+  %d = linalg.matmul ins(%a, %b : tensor<133x300xf32>, tensor<300x16xf32>) outs(%c : tensor<133x16xf32>) -> tensor<133x16xf32>
+  return %d : tensor<133x16xf32>
+}
 func.func @two_vectors(%a: tensor<688x1712xf32>, %b: tensor<1712x32xf32>, %c: tensor<688x32xf32>) -> tensor<688x32xf32> {
   %d = linalg.matmul ins(%a, %b : tensor<688x1712xf32>, tensor<1712x32xf32>) outs(%c : tensor<688x32xf32>) -> tensor<688x32xf32>
   return %d : tensor<688x32xf32>
+}
+func.func @thirteen_rows(%a: tensor<1000x500xf32>, %b: tensor<500x32xf32>, %c: tensor<1000x32xf32>) -> tensor<1000x32xf32> {
+  %d = linalg.matmul ins(%a, %b : tensor<1000x500xf32>, tensor<500x32xf32>) outs(%c : tensor<1000x32xf32>) -> tensor<1000x32xf32>
+  return %d : tensor<1000x32xf32>
 }
 // A B that is fetched ahead is read by tiles of up to 8 rows, of long parts of its rows; of 12 rows they are one.
 // CHECK-LABEL: remark: {{.*}}"innermostMBlock": 8, "innermostNBlock": 48,
@@ -138,5 +148,19 @@ func.func @integers(%a: tensor<1000x300xi32>, %b: tensor<300x112xi32>, %c: tenso
 func.func @narrow(%a: tensor<1000x300xf16>, %b: tensor<300x112xf16>, %c: tensor<1000x112xf32>) -> tensor<1000x112xf32> {
   %d = linalg.matmul ins(%a, %b : tensor<1000x300xf16>, tensor<300x112xf16>) outs(%c : tensor<1000x112xf32>) -> tensor<1000x112xf32>
   return %d : tensor<1000x112xf32>
+}
+}
+
+// -----
+
+#machine = #dlti.target_system_spec<"CPU" = #dlti.target_device_spec<"num_threads" = 16 : i32,
+  "L1_cache_size_in_bytes" = 32768 : i32, "L2_cache_size_in_bytes" = 1048576 : i32, "L3_cache_size_in_bytes" = 33554432 : i64,
+  "max_vector_width" = 256 : i32>>
+module attributes {dlti.target_system_spec = #machine} {
+// 16 registers hold 2 rows of 7 vectors, which load more than they multiply.
+// CHECK-LABEL: remark: {{.*}}"innermostMBlock": 6, "innermostNBlock": 16,
+func.func @few_registers(%a: tensor<1000x20xf32>, %b: tensor<20x56xf32>, %c: tensor<1000x56xf32>) -> tensor<1000x56xf32> {
+  %d = linalg.matmul ins(%a, %b : tensor<1000x20xf32>, tensor<20x56xf32>) outs(%c : tensor<1000x56xf32>) -> tensor<1000x56xf32>
+  return %d : tensor<1000x56xf32>
 }
 }

@@ -150,9 +150,9 @@ double ThreadCosts::of(const std::array<int64_t, 3> &threads, std::string *terms
 }
 
 /// Counts of threads worth a look for `blocks` innermost blocks: of those that leave the busiest
-/// thread with the same number of blocks the smallest, and the largest where threads may share
-/// cores. Far up they grow by a sixteenth at least.
-static SmallVector<int64_t> threadCounts(int64_t blocks, int64_t most, bool mayShare) {
+/// thread with the same number of blocks the smallest and the largest. Far up they grow by a
+/// sixteenth at least.
+static SmallVector<int64_t> threadCounts(int64_t blocks, int64_t most) {
   constexpr int64_t kAll = 64;
   SmallVector<int64_t> counts;
   for (int64_t count = 1; count <= std::min(blocks, most);) {
@@ -163,7 +163,7 @@ static SmallVector<int64_t> threadCounts(int64_t blocks, int64_t most, bool mayS
     count = llvm::divideCeil(blocks, share - 1);
     if (counts.back() > kAll)
       count = std::max(count, counts.back() + counts.back() / 16);
-    else if (int64_t largest = std::min(count - 1, most); mayShare && largest > counts.back())
+    else if (int64_t largest = std::min(count - 1, most); largest > counts.back())
       counts.push_back(largest);
   }
   return counts;
@@ -190,8 +190,7 @@ rankThreads(const ThreadCosts &costs, const PartialConfig &given, size_t &candid
     int64_t blocks = llvm::divideCeil(model.extents[dim], costs.config.innermost[dim]);
     std::optional<int64_t> count = given.threads[dim];
     counts[dim] = count ? SmallVector<int64_t>{*count}
-                        : threadCounts(blocks, std::min(kMostThreads, model.machine.cores),
-                                       model.isThirdLevelFar());
+                        : threadCounts(blocks, std::min(kMostThreads, model.machine.cores));
     if (!count)
       llvm::erase_if(counts[dim],
                      [&](int64_t some) { return sharesLines(model, costs.config, dim, some); });

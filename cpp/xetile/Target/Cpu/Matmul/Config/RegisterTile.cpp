@@ -24,8 +24,7 @@ RegisterTile xetile::chooseRegisterTile(int64_t m, int64_t n, int64_t length, in
   // One row or two need more vectors for that.
   const int64_t mostVectors = m <= 2 ? 8 : isWhole ? kWholeRow : 6;
   auto fits = [&](int64_t rows, int64_t vectors) {
-    bool isFolded = isWhole && vectors == kWholeRow;
-    return rows * vectors + (isFolded ? 0 : vectors) + 1 <= registers;
+    return rows * vectors + (vectors == kWholeRow ? 0 : vectors) + 1 <= registers;
   };
   RegisterTile best;
   for (int64_t vectors = 1; vectors <= mostVectors; ++vectors)
