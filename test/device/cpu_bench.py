@@ -46,7 +46,7 @@ ASIDE = (
 # Of one size of a random shape, and products of all of them: a call takes microseconds to some milliseconds.
 SIZES, PRODUCTS = (1, 4096), (1 << 21, 1 << 31)
 TYPES = ("f32", "bf16", "s8")
-ROUNDS, ROUND_SECONDS, ROWS_AT_ONCE = 5, 0.008, 100
+ROUNDS, ROUND_SECONDS, ROWS_AT_ONCE = 9, 0.008, 100
 # Threads of another library spin for a while after a product, OpenBLAS's for some 30 ms, and who comes next would share
 # their cores: in slices of Linux's scheduler, 8 ms, until it moves threads apart.
 IDLE_SECONDS = 0.3
@@ -55,7 +55,7 @@ IDLE_SECONDS = 0.3
 WARM_SECONDS, WARM_ROW_SECONDS = 1.0, 0.004
 # Who shares a core comes and goes: on that host one call took 15 to 24 ms from second to second. Of one thread nobody
 # spins, so sides take turns within milliseconds, with as many parts of a round each.
-PARTS_OF_ROUND = 3
+PARTS_OF_ROUND = 2
 LINE = 64
 ERRORS = {"f32": 2e-5, "bf16": 2e-5, "s8": 0.0}
 PEERS = ("numpy", "torch", "eager", "inductor")
