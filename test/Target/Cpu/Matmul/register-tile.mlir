@@ -66,6 +66,17 @@ func.func @thirteen_rows(%a: tensor<1000x500xf32>, %b: tensor<500x32xf32>, %c: t
   %d = linalg.matmul ins(%a, %b : tensor<1000x500xf32>, tensor<500x32xf32>) outs(%c : tensor<1000x32xf32>) -> tensor<1000x32xf32>
   return %d : tensor<1000x32xf32>
 }
+// Wider tiles than of 4 vectors wait for more of B, of many rows of A, and are taken where others waste more.
+// CHECK-LABEL: remark: {{.*}}"innermostMBlock": 8, "innermostNBlock": 48,
+// CHECK-LABEL: remark: {{.*}}"innermostMBlock": 5, "innermostNBlock": 80,
+func.func @wide(%a: tensor<336x160xf32>, %b: tensor<160x2768xf32>, %c: tensor<336x2768xf32>) -> tensor<336x2768xf32> {
+  %d = linalg.matmul ins(%a, %b : tensor<336x160xf32>, tensor<160x2768xf32>) outs(%c : tensor<336x2768xf32>) -> tensor<336x2768xf32>
+  return %d : tensor<336x2768xf32>
+}
+func.func @one_wide_panel(%a: tensor<130x500xf32>, %b: tensor<500x80xf32>, %c: tensor<130x80xf32>) -> tensor<130x80xf32> {
+  %d = linalg.matmul ins(%a, %b : tensor<130x500xf32>, tensor<500x80xf32>) outs(%c : tensor<130x80xf32>) -> tensor<130x80xf32>
+  return %d : tensor<130x80xf32>
+}
 // A B that is fetched ahead is read by tiles of up to 8 rows, of long parts of its rows; of 12 rows they are one.
 // CHECK-LABEL: remark: {{.*}}"innermostMBlock": 8, "innermostNBlock": 48,
 // CHECK: 3795 cycles per step of k for 3072 vector multiply-adds

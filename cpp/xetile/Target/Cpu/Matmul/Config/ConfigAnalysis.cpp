@@ -228,8 +228,7 @@ static void choosePacking(const CostModel &model, ConfigChoice &choice) {
   const MatmulConfig &config = choice.config;
   int64_t m = model.share(config, kM), n = model.share(config, kN), k = model.share(config, kK);
   // A copy would share the second level, too.
-  double copy = model.copyCost(double(n) * k),
-         read = model.readBCost(config, m, n, k, /*threads=*/1);
+  double copy = model.copyCost(double(n) * k), read = model.readBCost(config, m, n, k, 1);
   // Copies of floats that no instruction multiplies are widened, once, else the microkernel does it
   // whenever it reads them: a cycle for each vector. Thin matrices wait for the bytes of B instead.
   constexpr int64_t kThin = 32;
