@@ -24,9 +24,7 @@ def prepare(module: Module, target: str) -> Module:
     ops.generalize(ops.match(module, Handle, ops=["linalg.elementwise", "linalg.map", "linalg.sub"]))
     functions = ops.match(module, Function, ops=["func.func"])
     ops.apply_cse(functions)
-    ops.apply_patterns(
-        functions, ["linalg.erase_unnecessary_inputs", "memref.resolve_ranked_shaped_type_result_dims"]
-    )
+    ops.apply_patterns(functions, ["linalg.erase_unnecessary_inputs", "memref.resolve_ranked_shaped_type_result_dims"])
     module = ops.apply_registered_pass(module, "xetile-copy-broadcasts")
     module = ops.apply_registered_pass(module, "xetile-write-results")
     return parts.match_kernels(module)

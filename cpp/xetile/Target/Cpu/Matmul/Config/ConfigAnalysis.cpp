@@ -224,6 +224,26 @@ static void takeThreads(const ThreadCosts &costs, const std::array<int64_t, 3> &
                                          costs.model.machine.cores, terms, candidates));
 }
 
+/// The reason why B is packed, or not; of one that runs along n, `copy` or `read`, in cycles.
+static std::string tellPackingOfB(const CostModel &model, const MatmulConfig &config, double copy,
+                                  double read) {
+  if (model.packing.aheadB)
+    return "it is packed ahead, once for all calls";
+  if (model.vectorDim == kM)
+    return "vectors run along m";
+  if (model.vectorDim == kK)
+    return model.turnsB() ? "it is copied to rows along k" : "vectors run along k";
+  if (model.group > 1)
+    return llvm::formatv("for products of groups of {0}", model.group).str();
+  if (!model.runsAlong(1, kN))
+    return "it is transposed";
+  return llvm::formatv("{0:f0} cycles, waiting for it in place {1:f0}; of a panel of {2:f0} KiB "
+                       "{3} KiB fit L2 there",
+                       copy, read, model.panelBytes(config, double(model.share(config, kK))) / 1024,
+                       model.reachOfPanel(config) / 1024)
+      .str();
+}
+
 static void choosePacking(const CostModel &model, ConfigChoice &choice) {
   const MatmulConfig &config = choice.config;
   int64_t m = model.share(config, kM), n = model.share(config, kN), k = model.share(config, kK);
@@ -258,32 +278,16 @@ static void choosePacking(const CostModel &model, ConfigChoice &choice) {
       choice.reasons.push_back(
           llvm::formatv("copies of {0} are f32: no instruction multiplies {1} faster",
                         operand == 0 ? "A" : "B", model.matmul.elementType(operand)));
-  std::string whyA = "its rows are read in place", whyB;
+  std::string whyA = "its rows are read in place";
   if (splitsLines)
     whyA = llvm::formatv("its rows of {0} bytes begin within lines of the cache",
                          model.extents[kK] * model.inputBytes)
                .str();
   else if (!inPlaceA || (choice.widens[0] && choice.packA) || (model.usesTiles() && choice.packA))
     whyA = llvm::formatv("{0} elements of n use it", n).str();
-  if (model.packing.aheadB)
-    whyB = "it is packed ahead, once for all calls";
-  else if (model.vectorDim == kM)
-    whyB = "vectors run along m";
-  else if (model.vectorDim == kK)
-    whyB = model.turnsB() ? "it is copied to rows along k" : "vectors run along k";
-  else if (model.group > 1)
-    whyB = llvm::formatv("for products of groups of {0}", model.group).str();
-  else if (!model.runsAlong(1, kN))
-    whyB = "it is transposed";
-  else
-    whyB = llvm::formatv("{0:f0} cycles, waiting for it in place {1:f0}; of a panel of {2:f0} KiB "
-                         "{3} KiB fit L2 there",
-                         copy, read, model.panelBytes(config, double(k)) / 1024,
-                         model.reachOfPanel(config) / 1024)
-               .str();
-  choice.reasons.push_back(llvm::formatv("pack A: {0} ({1}), pack B: {2} ({3})",
-                                         choice.packA ? "yes" : "no", whyA,
-                                         choice.packB ? "yes" : "no", whyB));
+  choice.reasons.push_back(
+      llvm::formatv("pack A: {0} ({1}), pack B: {2} ({3})", choice.packA ? "yes" : "no", whyA,
+                    choice.packB ? "yes" : "no", tellPackingOfB(model, config, copy, read)));
 }
 
 /// Cycles for all blocks of a thread in one order of the loops.
