@@ -75,16 +75,16 @@ func.func @wide(%a: tensor<48x464xf32>, %b: tensor<464x3120xf32>, %c: tensor<48x
   "max_vector_width" = 512 : i32, "amx" = 1 : i32, "bf16_dot" = 1 : i32, "int8_dot" = 1 : i32, "name" = "emeraldrapids">>
 module attributes {dlti.target_system_spec = #machine} {
 // Tiles: for 8 threads of n each would copy all of A for its columns, which costs more than what they compute.
-// ALL: remark: {"MThreads": 3, "NThreads": 5, "KThreads": 1,
+// ALL: remark: {"MThreads": 4, "NThreads": 4, "KThreads": 1,
 // HALF: remark: {"MThreads": 2, "NThreads": 4, "KThreads": 1,
 // NINE: remark: {"MThreads": 3, "NThreads": 3, "KThreads": 1,
 func.func @copies_of_a(%a: tensor<1414x680xbf16>, %b: tensor<680x1577xbf16>, %c: tensor<1414x1577xf32>) -> tensor<1414x1577xf32> {
   %d = linalg.matmul ins(%a, %b : tensor<1414x680xbf16>, tensor<680x1577xbf16>) outs(%c : tensor<1414x1577xf32>) -> tensor<1414x1577xf32>
   return %d : tensor<1414x1577xf32>
 }
-// ALL: remark: {"MThreads": 1, "NThreads": 16, "KThreads": 1,
+// ALL: remark: {"MThreads": 4, "NThreads": 4, "KThreads": 1,
 // HALF: remark: {"MThreads": 2, "NThreads": 4, "KThreads": 1,
-// NINE: remark: {"MThreads": 1, "NThreads": 3, "KThreads": 3,
+// NINE: remark: {"MThreads": 2, "NThreads": 4, "KThreads": 1,
 func.func @long_rows(%a: tensor<306x3736xbf16>, %b: tensor<3736x482xbf16>, %c: tensor<306x482xf32>) -> tensor<306x482xf32> {
   %d = linalg.matmul ins(%a, %b : tensor<306x3736xbf16>, tensor<3736x482xbf16>) outs(%c : tensor<306x482xf32>) -> tensor<306x482xf32>
   return %d : tensor<306x482xf32>

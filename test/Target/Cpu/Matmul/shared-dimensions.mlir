@@ -83,3 +83,51 @@ func.func @near_streams(%a: tensor<32x2400xf32>, %b: tensor<2400x2720xf32>, %c: 
   return %d : tensor<32x2720xf32>
 }
 }
+
+// -----
+
+#machine = #dlti.target_system_spec<"CPU" = #dlti.target_device_spec<"num_threads" = 16 : i32,
+  "L1_cache_size_in_bytes" = 49152 : i32, "L2_cache_size_in_bytes" = 2097152 : i32, "L3_cache_size_in_bytes" = 314572800 : i64,
+  "max_vector_width" = 512 : i32, "amx" = 1 : i32, "bf16_dot" = 1 : i32, "int8_dot" = 1 : i32, "name" = "emeraldrapids">>
+module attributes {dlti.target_system_spec = #machine} {
+// Lines come in pairs: parts of 48 columns end within one.
+// CHECK: remark: {"MThreads": 2, "NThreads": 2, "KThreads": 1,
+func.func @pairs(%a: tensor<752x16xf32>, %b: tensor<16x192xf32>, %c: tensor<752x192xf32>) -> tensor<752x192xf32> {
+  %d = linalg.matmul ins(%a, %b : tensor<752x16xf32>, tensor<16x192xf32>) outs(%c : tensor<752x192xf32>) -> tensor<752x192xf32>
+  return %d : tensor<752x192xf32>
+}
+// CHECK: remark: {"MThreads": 1, "NThreads": 4, "KThreads": 1,
+func.func @whole_pairs(%a: tensor<752x16xf32>, %b: tensor<16x256xf32>, %c: tensor<752x256xf32>) -> tensor<752x256xf32> {
+  %d = linalg.matmul ins(%a, %b : tensor<752x16xf32>, tensor<16x256xf32>) outs(%c : tensor<752x256xf32>) -> tensor<752x256xf32>
+  return %d : tensor<752x256xf32>
+}
+// Of few rows they are written at once.
+// CHECK: threads 1x3x1 {{.*}} results 0 +
+func.func @few_pairs(%a: tensor<128x64xf32>, %b: tensor<64x144xf32>, %c: tensor<128x144xf32>) -> tensor<128x144xf32> {
+  %d = linalg.matmul {xetile.matmul_config = #xetile.matmul_config<MThreads = 1, NThreads = 3, KThreads = 1, innermostMBlock = 8, innermostNBlock = 48>} ins(%a, %b : tensor<128x64xf32>, tensor<64x144xf32>) outs(%c : tensor<128x144xf32>) -> tensor<128x144xf32>
+  return %d : tensor<128x144xf32>
+}
+// CHECK: threads 1x3x1 {{.*}} results 10574 +
+func.func @more_pairs(%a: tensor<129x64xf32>, %b: tensor<64x144xf32>, %c: tensor<129x144xf32>) -> tensor<129x144xf32> {
+  %d = linalg.matmul {xetile.matmul_config = #xetile.matmul_config<MThreads = 1, NThreads = 3, KThreads = 1, innermostMBlock = 8, innermostNBlock = 48>} ins(%a, %b : tensor<129x64xf32>, tensor<64x144xf32>) outs(%c : tensor<129x144xf32>) -> tensor<129x144xf32>
+  return %d : tensor<129x144xf32>
+}
+// Tiles write to lines of both, too, which the whole estimate has.
+// CHECK: remark: {"MThreads": 4, "NThreads": 1, "KThreads": 1,
+func.func @tiles(%a: tensor<540x23xi8>, %b: tensor<23x317xi8>, %c: tensor<540x317xi32>) -> tensor<540x317xi32> {
+  %d = linalg.matmul ins(%a, %b : tensor<540x23xi8>, tensor<23x317xi8>) outs(%c : tensor<540x317xi32>) -> tensor<540x317xi32>
+  return %d : tensor<540x317xi32>
+}
+// CHECK: threads 2x2x1 {{.*}} results 152951 +
+// CHECK: predicted: 33.03 us
+func.func @given_tiles(%a: tensor<540x23xi8>, %b: tensor<23x317xi8>, %c: tensor<540x317xi32>) -> tensor<540x317xi32> {
+  %d = linalg.matmul {xetile.matmul_config = #xetile.matmul_config<MThreads = 2, NThreads = 2, KThreads = 1>} ins(%a, %b : tensor<540x23xi8>, tensor<23x317xi8>) outs(%c : tensor<540x317xi32>) -> tensor<540x317xi32>
+  return %d : tensor<540x317xi32>
+}
+// Vectors along k: a thread of n has whole columns.
+// CHECK: threads 1x3x1 {{.*}} results 0 +
+func.func @lanes(%a: tensor<200x999xf32>, %b: tensor<999x18xf32>, %c: tensor<200x18xf32>) -> tensor<200x18xf32> {
+  %d = linalg.matmul {xetile.matmul_config = #xetile.matmul_config<MThreads = 1, NThreads = 3, KThreads = 1>} ins(%a, %b : tensor<200x999xf32>, tensor<999x18xf32>) outs(%c : tensor<200x18xf32>) -> tensor<200x18xf32>
+  return %d : tensor<200x18xf32>
+}
+}

@@ -134,11 +134,11 @@ double ThreadCosts::of(const std::array<int64_t, 3> &threads, std::string *terms
     operands *= kShorterRuns;
   if (threads[kN] > 1 && model.streamedRows && model.vectorDim == kN)
     operands *= kShorterStreams;
-  if (threads[kN] > 1)
-    results += model.sharedLinesCost(m);
+  double shared = threads[kN] > 1 ? model.sharedLinesCost(m, n) : 0;
+  results += shared;
   double cost = rounds * (compute + operands + results) + partial + fork;
   if (withoutOperands)
-    *withoutOperands = rounds * compute + partial + fork;
+    *withoutOperands = rounds * (compute + shared) + partial + fork;
   if (terms)
     *terms =
         llvm::formatv("compute {0:f0} + operands {1:f0} + results {5:f0} + partial sums {2:f0} + "

@@ -327,12 +327,19 @@ double CostModel::partialsCost(double partials, double threads) const {
                            : partials * kNear;
 }
 
-double CostModel::sharedLinesCost(double rows) const {
-  // Measured on an Emerald Rapids, 187 x 1374 x 19: with 4 threads of n 37 us, of m 19 us.
-  constexpr double kShared = 90;
+double CostModel::sharedLinesCost(double rows, double columns) const {
+  // Measured on an Emerald Rapids, 187 x 1374 x 19: with 4 threads of n 37 us, of m 19 us; tiles of
+  // 540 x 317 x 23 took 26 us with 3 x 5 threads, where f32 took 13 with 16 x 1. Lines come in
+  // pairs: 752 x 192 x 16 with 4 threads of n, whose parts end within one, took twice as long as
+  // estimated.
+  constexpr double kShared = 90, kPaired = 15;
   std::optional<int64_t> pitch = pitchOf(2);
-  bool hasOwnLines = !pitch || *pitch % kCacheLineBytes == 0 || !hasVectorsOfSums();
-  return hasOwnLines || !isThirdLevelFar() ? 0 : rows * cycles(kShared);
+  if (!pitch || vectorDim != kN || !isThirdLevelFar())
+    return 0;
+  if (*pitch % kCacheLineBytes != 0)
+    return rows * cycles(kShared);
+  bool endsWithinPair = int64_t(columns) * sumBits / 8 % (2 * kCacheLineBytes) != 0;
+  return endsWithinPair && rows > kRowsAhead ? rows * cycles(kPaired) : 0;
 }
 
 double CostModel::writeCost(double results) const {

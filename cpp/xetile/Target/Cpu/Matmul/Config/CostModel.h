@@ -135,8 +135,9 @@ struct CostModel {
   /// Cycles for the pages that a thread's part of rows of B begins in, beside those that whole rows
   /// would fill, where they are more than the second translation buffer has.
   double walksCost(double n, double k) const;
-  /// Cycles for lines of C that two threads write to, where parts of `rows` rows end within them.
-  double sharedLinesCost(double rows) const;
+  /// Cycles for lines of C that two threads write to, where parts of `rows` rows, of so many
+  /// columns, end within them or within pairs of them.
+  double sharedLinesCost(double rows, double columns) const;
   /// Cycles for adding up the sums of several threads of k, which all threads do together.
   double partialsCost(double partials, double threads) const;
   /// Cycles for writing results, and for reading them and writing them again.
