@@ -4,6 +4,7 @@
 // refused: CPUs that are not in the table have typical rates.
 //===----------------------------------------------------------------------===//
 #include "xetile/Facts/CpuRates.h"
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/FormatVariadic.h"
 #include <algorithm>
 
@@ -34,7 +35,10 @@ llvm::ArrayRef<RateField> xetile::allRateFields() {
 namespace {
 struct KnownCpu {
   llvm::StringRef name;
+  /// By which it decides.
   Rates rates;
+  /// Of its calibrations.
+  Rates medians = {};
 };
 } // namespace
 
@@ -46,15 +50,14 @@ struct KnownCpu {
 // - emeraldrapids: measurements of a Xeon (family 6, model 207, stepping 2; 2 cores of a virtual
 // machine) with the same loops in C; its fork and what waits for the second level are inferred from
 // rows of cpu_bench.py on 16 cores of such a machine, what waits for a page from 48 shapes of f32
-// there, whose B of 0.5 to 1.5 MiB was read in place or copied. On those 16 cores, which share
-// their caches and units with others, the medians of four times `xetile calibrate` were, in the
-// order of the fields: 0.191, 0.78, 0.196, 7.8, 7.8, 9.4, 43, 53, 97, 31, 53, 6.5, 42, 42, -, 4250.
-// They predict as well (1.18 times off in the mean for 1.19), but for what streams, which waits
-// less: with 42 for the third level 24 x 1024 x 2048 would be packed, which takes twice as long.
-// Sapphire Rapids has the same cores.
+// there, whose B of 0.5 to 1.5 MiB was read in place or copied. Its medians are those of four times
+// `xetile calibrate` on those 16 cores, which share their caches and units with others. They
+// predict as well (1.18 times off in the mean for 1.19), but for what streams, which waits less:
+// with 42 for the third level 24 x 1024 x 2048 was packed, which takes twice as long, so they do
+// not decide. Sapphire Rapids has the same cores.
 // - amx: any other CPU with tile registers. Measured were, on a Xeon that calls itself family 6,
 // model 167 (2 cores of a virtual machine, 480 MiB of third level): products of tiles, and what is
-// read and copied from the third level; the rest is that of emeraldrapids.
+// read and copied from the third level, by one calibration; the rest is that of emeraldrapids.
 static constexpr Rates kZen4 = {0.271, 0.271, 0.271, 0, 0,   8.7, 10.4, 23.6,
                                 23.6,  13.0,  16,    0, 1.1, 5.0, 0,    2200};
 static constexpr Rates kZen5 = {0.119, 0.13, 0.119, 0, 0,   7.5, 10.4, 15.7,
@@ -63,18 +66,31 @@ static constexpr Rates kGoldenCove = {0.183, 0.727, 0.181, 7.0, 7.0,  8.0,  36.0
                                       80.0,  11.5,  60,    4.0, 18.0, 18.0, 0.3,  3600};
 static constexpr Rates kOtherTiles = {0.183, 0.727, 0.181, 4.65, 4.65, 8.0,  39.3, 43.0,
                                       102.5, 11.5,  60,    4.0,  18.0, 18.0, 0.3,  3600};
+static constexpr Rates kGoldenCoveMedians = {0.191, 0.78, 0.196, 7.8, 7.8,  9.4,  43.0, 53.0,
+                                             97.0,  31.0, 53.0,  6.5, 42.0, 42.0, 0,    4250};
+static constexpr Rates kOtherTilesMedians = {0,     0, 0, 4.65, 0, 0, 39.3, 0,
+                                             102.5, 0, 0, 0,    0, 0, 0,    0};
 static constexpr llvm::StringLiteral kAnyWithTiles = "amx";
 static constexpr KnownCpu kTable[] = {{"znver4", kZen4},
                                       {"znver5", kZen5},
-                                      {"emeraldrapids", kGoldenCove},
-                                      {"sapphirerapids", kGoldenCove},
-                                      {kAnyWithTiles, kOtherTiles}};
+                                      {"emeraldrapids", kGoldenCove, kGoldenCoveMedians},
+                                      {"sapphirerapids", kGoldenCove, kGoldenCoveMedians},
+                                      {kAnyWithTiles, kOtherTiles, kOtherTilesMedians}};
+
+static const KnownCpu *findCpu(llvm::StringRef name) {
+  const KnownCpu *found =
+      llvm::find_if(kTable, [&](const KnownCpu &cpu) { return cpu.name == name; });
+  return found == std::end(kTable) ? nullptr : found;
+}
 
 std::optional<Rates> xetile::findRates(llvm::StringRef name) {
-  for (const KnownCpu &cpu : kTable)
-    if (cpu.name == name)
-      return cpu.rates;
-  return std::nullopt;
+  const KnownCpu *cpu = findCpu(name);
+  return cpu ? std::optional(cpu->rates) : std::nullopt;
+}
+
+Rates xetile::findMedians(llvm::StringRef name) {
+  const KnownCpu *cpu = findCpu(name);
+  return cpu ? cpu->medians : Rates();
 }
 
 llvm::StringRef xetile::nameInTable(llvm::StringRef name, bool hasTiles) {
@@ -94,7 +110,8 @@ std::string xetile::joinKnownCpus() {
   return names;
 }
 
-llvm::SmallVector<std::string> xetile::limitRates(Rates &measured, const Rates &known) {
+llvm::SmallVector<std::string> xetile::limitRates(Rates &measured, const Rates &known,
+                                                  const Rates &medians) {
   constexpr double kMost = 2;
   llvm::SmallVector<std::string> notes;
   for (const RateField &rate : allRateFields()) {
@@ -102,10 +119,13 @@ llvm::SmallVector<std::string> xetile::limitRates(Rates &measured, const Rates &
     if (rate.value == &Rates::fork || usual == 0 || value == 0)
       continue;
     double limited = std::clamp(value, usual / kMost, usual * kMost);
+    std::string median;
+    if (medians.*rate.value != 0)
+      median = llvm::formatv(" (median of its calibrations: {0:f2})", medians.*rate.value);
     if (limited != value)
-      notes.push_back(llvm::formatv("{0}: {1:f2} ns were measured, {2:f2} are known of such a CPU: "
-                                    "{3:f2} count",
-                                    rate.name, value, usual, limited));
+      notes.push_back(llvm::formatv("{0}: {1:f2} ns were measured, {2:f2} are known of such a "
+                                    "CPU{3}: {4:f2} count",
+                                    rate.name, value, usual, median, limited));
     value = limited;
   }
   return notes;

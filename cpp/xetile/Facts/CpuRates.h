@@ -41,6 +41,9 @@ llvm::ArrayRef<RateField> allRateFields();
 
 /// Rates of the CPU that LLVM calls `name`, if the table has it.
 std::optional<Rates> findRates(llvm::StringRef name);
+/// The medians of calibrations of such a CPU, beside the rates by which it decides; 0 where none is
+/// recorded.
+Rates findMedians(llvm::StringRef name);
 /// The table's name for the CPU that LLVM calls `name`: one for all with tile registers that it
 /// does not have.
 llvm::StringRef nameInTable(llvm::StringRef name, bool hasTiles);
@@ -50,9 +53,11 @@ Rates lookupRates(llvm::StringRef name, std::string &source);
 std::string joinKnownCpus();
 
 /// Takes no more than twice and no less than half of what is known of such a CPU: more is another
-/// process beside the measurement, or another state of the CPU. A line for each rate that is cut.
-/// Starting threads is not among them, as it grows with their number.
-llvm::SmallVector<std::string> limitRates(Rates &measured, const Rates &known);
+/// process beside the measurement, or another state of the CPU. A line for each rate that is cut,
+/// with the median of such a CPU's calibrations. Starting threads is not among them, as it grows
+/// with their number.
+llvm::SmallVector<std::string> limitRates(Rates &measured, const Rates &known,
+                                          const Rates &medians);
 
 } // namespace xetile
 

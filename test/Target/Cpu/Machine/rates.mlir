@@ -81,7 +81,7 @@ func.func @tiles(%a: tensor<1024x1024xbf16>, %b: tensor<1024x1024xbf16>, %c: ten
 module attributes {dlti.target_system_spec = #machine} {
 // CHECK-LABEL: remark: {"MThreads":
 // CHECK: rates (DLTI, within 90 %), ns: multiply-add of f32 0.18, {{.*}}from L3 160.00
-// CHECK: copy_l3_ns: 500.00 ns were measured, 80.00 are known of such a CPU: 160.00 count
+// CHECK: copy_l3_ns: 500.00 ns were measured, 80.00 are known of such a CPU (median of its calibrations: 97.00): 160.00 count
 // CHECK-NOT: wait_l3_ns: 9.50
 func.func @limited(%a: tensor<1024x1024xf32>, %b: tensor<1024x1024xf32>, %c: tensor<1024x1024xf32>) -> tensor<1024x1024xf32> {
   %d = linalg.matmul ins(%a, %b : tensor<1024x1024xf32>, tensor<1024x1024xf32>) outs(%c : tensor<1024x1024xf32>) -> tensor<1024x1024xf32>
@@ -99,6 +99,23 @@ module attributes {dlti.target_system_spec = #machine} {
 // CHECK: rates (known of amx), ns: multiply-add of f32 0.18, {{.*}} product of tiles of bf16 4.65, {{.*}} from L3 39.30, copying a KiB from L2 43.00, from L3 102.50,
 func.func @other_tiles(%a: tensor<64x64xbf16>, %b: tensor<64x64xbf16>, %c: tensor<64x64xf32>) -> tensor<64x64xf32> {
   %d = linalg.matmul ins(%a, %b : tensor<64x64xbf16>, tensor<64x64xbf16>) outs(%c : tensor<64x64xf32>) -> tensor<64x64xf32>
+  return %d : tensor<64x64xf32>
+}
+}
+
+// -----
+
+// Of a CPU with tile registers that is not in the table three rates are recorded, of one calibration.
+#machine = #dlti.target_system_spec<"CPU" = #dlti.target_device_spec<"num_threads" = 1 : i32, "max_vector_width" = 512 : i32,
+  "L1_cache_size_in_bytes" = 49152 : i32, "L2_cache_size_in_bytes" = 2097152 : i32, "L3_cache_size_in_bytes" = 503316480 : i32,
+  "name" = "amx", "bf16_tiles_ns" = 20.0 : f64, "read_l3_ns" = 10.0 : f64, "write_l3_ns" = 500.0 : f64>>
+module attributes {dlti.target_system_spec = #machine} {
+// CHECK-LABEL: remark: {"MThreads":
+// CHECK: bf16_tiles_ns: 20.00 ns were measured, 4.65 are known of such a CPU (median of its calibrations: 4.65): 9.30 count
+// CHECK: read_l3_ns: 10.00 ns were measured, 39.30 are known of such a CPU (median of its calibrations: 39.30): 19.65 count
+// CHECK: write_l3_ns: 500.00 ns were measured, 60.00 are known of such a CPU: 120.00 count
+func.func @other_tiles(%a: tensor<64x64xf32>, %b: tensor<64x64xf32>, %c: tensor<64x64xf32>) -> tensor<64x64xf32> {
+  %d = linalg.matmul ins(%a, %b : tensor<64x64xf32>, tensor<64x64xf32>) outs(%c : tensor<64x64xf32>) -> tensor<64x64xf32>
   return %d : tensor<64x64xf32>
 }
 }

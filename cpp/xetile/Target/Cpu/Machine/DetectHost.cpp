@@ -81,6 +81,7 @@ static Machine detectMachine() {
   StringRef name = nameInTable(llvm::sys::getHostCPUName(), features.lookup("amx-tile"));
   machine.rates = lookupRates(name, machine.ratesSource);
   machine.known = findRates(name);
+  machine.medians = findMedians(name);
   machine.usual = machine.rates;
   if (features.lookup("avx512f")) {
     machine.vectorBits = 512;

@@ -81,6 +81,7 @@ static LogicalResult readName(Operation *op, Machine &machine) {
   machine.rates = *rates;
   machine.ratesSource = "known of " + name.str();
   machine.known = machine.usual = rates;
+  machine.medians = findMedians(name);
   return success();
 }
 
@@ -119,7 +120,7 @@ static LogicalResult readRates(Operation *op, StringRef device, Machine &machine
   if (machine.ratesSource != "DLTI")
     machine.known = machine.usual = std::nullopt;
   if (machine.known)
-    machine.notes = limitRates(machine.rates, *machine.known);
+    machine.notes = limitRates(machine.rates, *machine.known, machine.medians);
   return readUncertainty(op, device, machine);
 }
 

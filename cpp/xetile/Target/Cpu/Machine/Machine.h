@@ -33,6 +33,8 @@ struct Machine {
   /// else typical ones; how far apart rounds of measurements were, as a part of a rate; notes about
   /// rates that were cut.
   std::optional<Rates> known, usual;
+  /// Of calibrations of this CPU, 0 where none is recorded.
+  Rates medians = {};
   double uncertainty = 0;
   llvm::SmallVector<std::string> notes;
 };
