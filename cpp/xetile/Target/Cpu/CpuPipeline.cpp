@@ -122,6 +122,7 @@ void xetile::buildLowerToCpu(OpPassManager &pm, const CpuLoweringOptions &option
   LowerMathOptions functions;
   functions.vectorBits = options.vectorBits;
   functions.libmvec = options.libmvec;
+  functions.hostInstructions = true;
   pm.addPass(createLowerMath(functions));
   add(pm, "convert-scf-to-openmp,convert-vector-to-scf,expand-strided-metadata,lower-affine,"
           "loop-invariant-code-motion,canonicalize,cse");

@@ -259,7 +259,8 @@ def LowerMath : Pass<"xetile-lower-math", "::mlir::ModuleOp"> {
     library where a machine has no instructions for that, and those that some machines have make zeros of subnormals.
     Polynomials are inline, on vectors and scalars alike: a result does not depend on where its element is. They are for
     machines with FMA, which `vector-bits` of 256 and more stand for; others call the libraries for these functions, too.
-    With 512, exp of 16 lanes ends with AVX-512's `vscalefps`, which gives the same numbers.
+    With 512, exp of 16 lanes ends with AVX-512's `vscalefps`, which gives the same numbers; `host-instructions` asks this
+    machine, too, as a description of another one has its vectors' sizes, which LLVM splits.
 
     NaN, infinities, signed zeros and subnormals are as in C; sin,
     cos and tan reduce large arguments exactly. A negative power of an integer is 1, -1 or 0, of 0, too. `clampf` is
@@ -277,7 +278,9 @@ def LowerMath : Pass<"xetile-lower-math", "::mlir::ModuleOp"> {
   let options = [
     Option<"vectorBits", "vector-bits", "int64_t", "512",
            "Bits of a vector register; 0 for what the machine has (DLTI attributes, else this one)">,
-    Option<"libmvec", "libmvec", "bool", "true", "Call glibc's functions on vectors; without, libm's for each lane">
+    Option<"libmvec", "libmvec", "bool", "true", "Call glibc's functions on vectors; without, libm's for each lane">,
+    Option<"hostInstructions", "host-instructions", "bool", "false",
+           "Use no instruction that this machine does not have, whatever vector-bits is">
   ];
 }
 

@@ -2,6 +2,7 @@
 // RUN: xetile-opt %s --split-input-file --xetile-lower-math="libmvec=false" | FileCheck %s --check-prefix=LANES
 // RUN: xetile-opt %s --split-input-file --xetile-lower-math="vector-bits=256" | FileCheck %s --check-prefix=AVX2
 // RUN: xetile-opt %s --split-input-file --xetile-lower-math="vector-bits=128" | FileCheck %s --check-prefix=SSE
+// RUN: env XETILE_CPU_WITHOUT=avx512f xetile-opt %s --split-input-file --xetile-lower-math="host-instructions" | FileCheck %s --check-prefix=HOST
 
 // A register of lanes is one call, of glibc's function on vectors.
 // CHECK: func.func private @_ZGVeN16v_exp2f(vector<16xf32>) -> vector<16xf32> attributes {llvm.readnone}
@@ -46,6 +47,13 @@ func.func @exp2(%x: vector<16xf32>) -> vector<16xf32> {
 // AVX2-COUNT-2: arith.mulf
 // AVX2-NOT: call
 // AVX2: return
+// Vectors of 512 bits on a machine that has none: LLVM splits them.
+// HOST-LABEL: func @inline
+// HOST-NOT: call
+// HOST: arith.shrui
+// HOST-COUNT-2: arith.mulf
+// HOST-NOT: call
+// HOST: return
 // Without FMA they are calls.
 // SSE-LABEL: func @inline
 // SSE-COUNT-4: call @_ZGVbN4v_expf

@@ -58,13 +58,12 @@ constexpr float kErfBelow[] = {-0x1.5aba64p+0f, -0x1.5c6662p-1f,  -0x1.3cee4cp-3
 
 class Inliner {
 public:
-  Inliner(RewriterBase &rewriter, Operation *op, int64_t vectorBits)
-      : b(rewriter), loc(op->getLoc()) {
+  Inliner(RewriterBase &rewriter, Operation *op, bool hasScale) : b(rewriter), loc(op->getLoc()) {
     b.setInsertionPoint(op);
     type = op->getResult(0).getType();
     bits = withElement(type, b.getI32Type());
     auto vector = dyn_cast<VectorType>(type);
-    fillsAvx512 = vector && vectorBits == 512 && vector.getNumElements() == kAvx512Lanes;
+    scales = hasScale && vector && vector.getNumElements() == kAvx512Lanes;
   }
 
   Value exp(Value x);
@@ -139,7 +138,7 @@ private:
   /// x 2^n for n from -150 to 130, rounded once. AVX-512 has an instruction for it; elsewhere in
   /// two steps, of which the first is exact, as 2^n may be no number. `biased` is n + 2 * 127.
   Value scale(Value x, Value n, Value biased) {
-    if (fillsAvx512) {
+    if (scales) {
       // Not by upstream's x86vector.avx512.mask.scalef, whose operands have each other's names.
       constexpr int32_t kRoundAsUsual = 4;
       Value all = arith::ConstantOp::create(b, loc, b.getI16IntegerAttr(-1));
@@ -162,7 +161,7 @@ private:
   RewriterBase &b;
   Location loc;
   Type type, bits;
-  bool fillsAvx512;
+  bool scales;
 };
 
 } // namespace
@@ -247,10 +246,10 @@ Value Inliner::log1p(Value x) {
   return select(is(Is::OLE, x, least), outside, result);
 }
 
-bool xetile::inlineMath(RewriterBase &rewriter, Operation *op, int64_t vectorBits) {
+bool xetile::inlineMath(RewriterBase &rewriter, Operation *op, bool hasScale) {
   if (op->getNumOperands() != 1 || !getElementTypeOrSelf(op->getOperand(0).getType()).isF32())
     return false;
-  Inliner inliner(rewriter, op, vectorBits);
+  Inliner inliner(rewriter, op, hasScale);
   Value x = op->getOperand(0);
   Value result = llvm::TypeSwitch<Operation *, Value>(op)
                      .Case([&](math::ExpOp) { return inliner.exp(x); })

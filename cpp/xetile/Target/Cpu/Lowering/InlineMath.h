@@ -8,9 +8,9 @@
 namespace xetile {
 
 /// Replaces exp, expm1, tanh, erf, log and log1p of f32, on scalars and on vectors of one
-/// dimension, by arith and math.fma, which has to be an instruction; where vectors have 512 bits,
-/// by AVX-512's own instructions, too. False for other ops.
-bool inlineMath(mlir::RewriterBase &rewriter, mlir::Operation *op, int64_t vectorBits);
+/// dimension, by arith and math.fma, which has to be an instruction; with `hasScale`, which is
+/// AVX-512's scalef, by that, too. False for other ops.
+bool inlineMath(mlir::RewriterBase &rewriter, mlir::Operation *op, bool hasScale);
 
 } // namespace xetile
 

@@ -19,6 +19,7 @@
 #include "xetile/Target/Cpu/Lowering/NarrowFloats.h"
 #include "xetile/Target/Cpu/Lowering/VectorBits.h"
 #include "xetile/Target/Cpu/Passes.h"
+#include "xetile/Target/Host/HostFeatures.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/MathExtras.h"
 #include <algorithm>
@@ -186,8 +187,9 @@ LogicalResult LowerMath::lower(RewriterBase &b, Operation *op) {
   if (failed(bits))
     return failure();
   // AVX2 implies FMA: one rounding, where two would be too many for the polynomials.
+  bool hasScale = *bits == 512 && (!hostInstructions || hostFeatures().lookup("avx512f"));
   if (auto function = op->getParentOfType<func::FuncOp>();
-      *bits >= 256 && inlineMath(b, op, *bits)) {
+      *bits >= 256 && inlineMath(b, op, hasScale)) {
     realignStack(b, function);
     return success();
   }
