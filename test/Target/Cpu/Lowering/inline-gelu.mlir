@@ -50,6 +50,26 @@ func.func @bf16(%in: vector<16xbf16>) -> vector<16xbf16> {
 
 // -----
 
+// A constant that two of its ops have is erased once.
+// CHECK-LABEL: func @one_half
+// CHECK-NOT: {{math.erf|dense<0.7}}
+// CHECK: return
+// SSE-LABEL: func @one_half
+// SSE: math.erf
+func.func @one_half(%x: vector<16xf32>) -> vector<16xbf16> {
+  %half = arith.constant dense<0.5> : vector<16xf32>
+  %root = arith.constant dense<0.70710678> : vector<16xf32>
+  %scaled = arith.mulf %x, %root : vector<16xf32>
+  %erf = math.erf %scaled : vector<16xf32>
+  %part = arith.mulf %half, %erf : vector<16xf32>
+  %share = arith.addf %part, %half : vector<16xf32>
+  %y = arith.mulf %x, %share : vector<16xf32>
+  %narrow = arith.truncf %y : vector<16xf32> to vector<16xbf16>
+  return %narrow : vector<16xbf16>
+}
+
+// -----
+
 // Another order, by a division, of a number of f32: its NaN needs a selection.
 // CHECK-LABEL: func @of_f32
 // CHECK-NOT: math.erf

@@ -22,6 +22,7 @@
 #include "xetile/Target/Cpu/Lowering/NarrowFloats.h"
 #include "xetile/Target/Cpu/Lowering/VectorBits.h"
 #include "xetile/Target/Cpu/Passes.h"
+#include "llvm/ADT/SetVector.h"
 #include <cmath>
 #include <optional>
 
@@ -264,12 +265,18 @@ static void inlineGeluOf(RewriterBase &rewriter, arith::TruncFOp op) {
 
 /// Erases `op` and what only it uses, as far as nobody uses them.
 static void eraseDead(RewriterBase &rewriter, Operation *op) {
-  if (!op || !isOpTriviallyDead(op))
-    return;
-  SmallVector<Value> operands(op->getOperands());
-  rewriter.eraseOp(op);
-  for (Value operand : operands)
-    eraseDead(rewriter, operand.getDefiningOp());
+  // Each once: an operand may be used again by what is erased for another one.
+  SetVector<Operation *> waiting;
+  waiting.insert(op);
+  while (!waiting.empty()) {
+    Operation *next = waiting.pop_back_val();
+    if (!isOpTriviallyDead(next))
+      continue;
+    for (Value operand : next->getOperands())
+      if (Operation *source = operand.getDefiningOp())
+        waiting.insert(source);
+    rewriter.eraseOp(next);
+  }
 }
 
 namespace {
