@@ -14,11 +14,10 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
-#include "mlir/IR/ImplicitLocOpBuilder.h"
 #include "mlir/IR/Matchers.h"
 #include "mlir/IR/TypeUtilities.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
-#include "xetile/Target/Cpu/Lowering/ExpandMath.h"
+#include "xetile/Target/Cpu/Lowering/FloatBuilder.h"
 #include "xetile/Target/Cpu/Lowering/NarrowFloats.h"
 #include "xetile/Target/Cpu/Lowering/VectorBits.h"
 #include "xetile/Target/Cpu/Passes.h"
@@ -57,56 +56,10 @@ constexpr float kPower[] = {0x1p-1f, 0x1.62e12cp-2f, 0x1.ec036ep-4f, 0x1.c9fc74p
 /// Added to a number of up to 22 bits, it leaves the nearest integer in the last bits, and the bias
 /// of exponents.
 constexpr float kRound = 0x1.8p+23f + 127;
-constexpr int32_t kDigits = 23;
 /// Of factors that programs write with fewer digits than f32 has.
 constexpr double kTolerance = 1e-6, kHalfRoot = 0.70710678118654752;
 /// Deeper products are no GELU, or one of many ways to write it.
 constexpr unsigned kMaxFactors = 4;
-
-/// Products, sums and bits of f32, on scalars or vectors.
-struct GeluBuilder : ImplicitLocOpBuilder {
-  GeluBuilder(RewriterBase &rewriter, Value x)
-      : ImplicitLocOpBuilder(x.getLoc(), rewriter), type(x.getType()),
-        bits(withElement(type, getI32Type())) {}
-
-  Value constant(Type of, TypedAttr value) {
-    if (auto vector = dyn_cast<VectorType>(of))
-      value = DenseElementsAttr::get(vector, Attribute(value));
-    return arith::ConstantOp::create(*this, value);
-  }
-  Value number(float value) { return constant(type, getF32FloatAttr(value)); }
-  Value fma(Value left, Value right, Value sum) {
-    return math::FmaOp::create(*this, left, right, sum);
-  }
-  /// The power of two whose biased exponent is in the last bits of `x`.
-  Value powerOfTwo(Value x) {
-    Value last = arith::BitcastOp::create(*this, bits, x);
-    Value digits = constant(bits, getI32IntegerAttr(kDigits));
-    return arith::BitcastOp::create(*this, type, arith::ShLIOp::create(*this, last, digits));
-  }
-  Value horner(Value x, ArrayRef<float> coefficients) {
-    Value sum = number(coefficients.back());
-    for (float coefficient : llvm::reverse(coefficients.drop_back()))
-      sum = fma(sum, x, number(coefficient));
-    return sum;
-  }
-  /// The same by halves of the powers, whose instructions need not wait for one another: worth the
-  /// products, one for each halving, where a polynomial is long.
-  Value byHalves(Value x, ArrayRef<float> coefficients) {
-    SmallVector<Value> sums = llvm::map_to_vector(
-        coefficients, [&](float coefficient) -> Value { return number(coefficient); });
-    for (Value power = x;; power = arith::MulFOp::create(*this, power, power)) {
-      SmallVector<Value> pairs;
-      for (size_t low = 0; low < sums.size(); low += 2)
-        pairs.push_back(low + 1 < sums.size() ? fma(sums[low + 1], power, sums[low]) : sums[low]);
-      if (pairs.size() == 1)
-        return pairs.front();
-      sums = pairs;
-    }
-  }
-
-  Type type, bits;
-};
 
 } // namespace
 
@@ -229,18 +182,16 @@ static Value matchGelu(Value value) {
 /// P(-t) as 2^(n + r) with an integer n. NaN gives 0, too, so that the product with it is NaN, as
 /// that of -infinity is. Selections follow what they select at once, by comparisons that LLVM
 /// leaves as they are: so they are masks of these instructions of AVX-512.
-static Value inlineGelu(GeluBuilder &b, Value x, const Fit &fit) {
-  using arith::CmpFPredicate;
-  Value t = math::AbsFOp::create(b, x), round = b.number(kRound), zero = b.number(0.0f);
+static Value inlineGelu(FloatBuilder b, Value x, const Fit &fit) {
+  using Is = FloatBuilder::Is;
+  Value t = b.abs(x), round = b.number(kRound), zero = b.number(0.0f);
   Value slope = b.byHalves(t, fit.exponent);
   Value shifted = b.fma(slope, t, round);
-  Value rest = b.fma(slope, t, arith::SubFOp::create(b, round, shifted));
-  Value below = arith::MulFOp::create(b, b.horner(rest, kPower), b.powerOfTwo(shifted));
-  Value isInside = arith::CmpFOp::create(b, CmpFPredicate::OLT, t, b.number(fit.end));
-  below = arith::SelectOp::create(b, isInside, below, zero);
-  Value above = arith::SubFOp::create(b, b.number(1.0f), below);
-  Value isAbove = arith::CmpFOp::create(b, CmpFPredicate::OGT, x, zero);
-  return arith::MulFOp::create(b, x, arith::SelectOp::create(b, isAbove, above, below));
+  Value rest = b.fma(slope, t, b.sub(round, shifted));
+  Value below = b.mul(b.horner(rest, kPower), b.powerOfTwo(b.bitsOf(shifted)));
+  below = b.select(b.is(Is::OLT, t, b.number(fit.end)), below, zero);
+  Value above = b.sub(b.number(1.0f), below);
+  return b.mul(x, b.select(b.is(Is::OGT, x, zero), above, below));
 }
 
 /// True where nothing but bf16 or f16 is made of `value`.
@@ -254,13 +205,15 @@ static void inlineGeluOf(RewriterBase &rewriter, arith::TruncFOp op) {
     return;
   bool isBf16 = getElementTypeOrSelf(op.getType()).isBF16();
   rewriter.setInsertionPoint(op);
-  GeluBuilder b(rewriter, x);
-  Value result = inlineGelu(b, x, isBf16 ? Fit{kBf16End, kBf16} : Fit{kF16End, kF16});
+  Location loc = x.getLoc();
+  Value result = inlineGelu({rewriter, loc, x.getType()}, x,
+                            isBf16 ? Fit{kBf16End, kBf16} : Fit{kF16End, kF16});
   // The only NaN of a result are those of x, and of infinity the one without a payload.
   auto extended = x.getDefiningOp<arith::ExtFOp>();
   bool isShort = extended && getElementTypeOrSelf(extended.getIn().getType()).isBF16();
-  rewriter.replaceOp(op, isBf16 ? roundToBf16(rewriter, b.getLoc(), result, isShort)
-                                : arith::TruncFOp::create(b, op.getType(), result).getResult());
+  rewriter.replaceOp(
+      op, isBf16 ? roundToBf16(rewriter, loc, result, isShort)
+                 : arith::TruncFOp::create(rewriter, loc, op.getType(), result).getResult());
 }
 
 /// Erases `op` and what only it uses, as far as nobody uses them.

@@ -17,7 +17,7 @@
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/IR/TypeUtilities.h"
-#include "xetile/Target/Cpu/Lowering/ExpandMath.h"
+#include "xetile/Target/Cpu/Lowering/FloatBuilder.h"
 #include "llvm/ADT/TypeSwitch.h"
 #include <limits>
 
@@ -34,9 +34,9 @@ constexpr float kLn2High = 0x1.63p-1f, kLn2Low = -0x1.bd0106p-13f;
 constexpr float kRound = 0x1.8p+23f;
 constexpr int64_t kAvx512Lanes = 16;
 constexpr StringLiteral kScale = "llvm.x86.avx512.mask.scalef.ps.512";
-/// The bits of sqrt(1/2), of 4 and of sign and exponent; how many are behind them.
+/// The bits of sqrt(1/2), of 4, of sign and exponent.
 constexpr int32_t kHalfRoot = 0x3f3504f3, kFour = 0x40800000;
-constexpr int32_t kExponent = -0x00800000, kDigits = 23;
+constexpr int32_t kExponent = -0x00800000;
 
 // Coefficients from the lowest power on.
 
@@ -56,12 +56,11 @@ constexpr float kErfAbove[] = {0x1.873da2p+0f, 0x1.0899dep-2f,  0x1.24dcc2p-4f,
 constexpr float kErfBelow[] = {-0x1.5aba64p+0f, -0x1.5c6662p-1f,  -0x1.3cee4cp-3f,
                                -0x1.4ccd8cp-6f, -0x1.9db5b2p-10f, -0x1.afc94ep-15f};
 
-class Inliner {
+class Inliner : FloatBuilder {
 public:
-  Inliner(RewriterBase &rewriter, Operation *op, bool hasScale) : b(rewriter), loc(op->getLoc()) {
+  Inliner(RewriterBase &rewriter, Operation *op, bool hasScale)
+      : FloatBuilder(rewriter, op->getLoc(), op->getResult(0).getType()) {
     b.setInsertionPoint(op);
-    type = op->getResult(0).getType();
-    bits = withElement(type, b.getI32Type());
     auto vector = dyn_cast<VectorType>(type);
     scales = hasScale && vector && vector.getNumElements() == kAvx512Lanes;
   }
@@ -74,29 +73,6 @@ public:
   Value log1p(Value x);
 
 private:
-  using Is = arith::CmpFPredicate;
-
-  Value number(float value) { return constant(type, b.getF32FloatAttr(value)); }
-  Value integer(int32_t value) { return constant(bits, b.getI32IntegerAttr(value)); }
-  Value constant(Type of, TypedAttr value) {
-    if (auto vector = dyn_cast<VectorType>(of))
-      value = DenseElementsAttr::get(vector, Attribute(value));
-    return arith::ConstantOp::create(b, loc, value);
-  }
-
-  Value fma(Value left, Value right, Value sum) {
-    return math::FmaOp::create(b, loc, left, right, sum);
-  }
-  Value add(Value left, Value right) { return arith::AddFOp::create(b, loc, left, right); }
-  Value sub(Value left, Value right) { return arith::SubFOp::create(b, loc, left, right); }
-  Value mul(Value left, Value right) { return arith::MulFOp::create(b, loc, left, right); }
-  Value div(Value left, Value right) { return arith::DivFOp::create(b, loc, left, right); }
-  Value is(Is predicate, Value left, Value right) {
-    return arith::CmpFOp::create(b, loc, predicate, left, right);
-  }
-  Value select(Value which, Value yes, Value no) {
-    return arith::SelectOp::create(b, loc, which, yes, no);
-  }
   /// NaN stays; so ordered, each is one instruction of x86.
   Value atMost(Value x, float limit) {
     Value most = number(limit);
@@ -106,23 +82,11 @@ private:
     Value least = number(limit);
     return select(is(Is::OGT, least, x), least, x);
   }
-  Value abs(Value x) { return math::AbsFOp::create(b, loc, x); }
   Value copySign(Value x, Value sign) { return math::CopySignOp::create(b, loc, x, sign); }
 
-  Value bitsOf(Value x) { return arith::BitcastOp::create(b, loc, bits, x); }
-  Value ofBits(Value x) { return arith::BitcastOp::create(b, loc, type, x); }
   Value addBits(Value left, Value right) { return arith::AddIOp::create(b, loc, left, right); }
   Value subBits(Value left, Value right) { return arith::SubIOp::create(b, loc, left, right); }
   Value andBits(Value left, Value right) { return arith::AndIOp::create(b, loc, left, right); }
-  /// The power of two whose biased exponent is in the last bits of `x`.
-  Value powerOfTwo(Value x) { return ofBits(arith::ShLIOp::create(b, loc, x, integer(kDigits))); }
-
-  Value horner(Value x, ArrayRef<float> coefficients) {
-    Value sum = number(coefficients.back());
-    for (float coefficient : llvm::reverse(coefficients.drop_back()))
-      sum = fma(sum, x, number(coefficient));
-    return sum;
-  }
 
   /// x = n ln(2) + rest with |rest| <= ln(2) / 2. The last bits of `biased` are those of n + bias.
   struct Reduced {
@@ -158,9 +122,6 @@ private:
     return fma(n, number(kLn2), fma(mul(f, f), tail, f));
   }
 
-  RewriterBase &b;
-  Location loc;
-  Type type, bits;
   bool scales;
 };
 
